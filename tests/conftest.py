@@ -1,0 +1,42 @@
+"""What tests share: where the golden data and the pictures lie.
+
+Knows paths only. Whatever imports torch belongs to the tests that need it, so that collecting
+the others stays fast.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The same cases in every run, so that a check turns red by a change only; and no deadline, since
+# the first call of a network takes longer than all later ones.
+settings.register_profile("meshcap", deadline=None, derandomize=True, database=None)
+settings.load_profile("meshcap")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with golden data and pictures, which lies beside the repository.
+
+    MESHCAP_SHARED names another place. A clone on its own has no such folder: its tests are
+    skipped, and those with numbers in tests/golden still run.
+    """
+    named = os.environ.get("MESHCAP_SHARED")
+    folder = Path(named) if named else ROOT.parent / "shared"
+    if not folder.is_dir():
+        hint = "MESHCAP_SHARED names it" if named else "MESHCAP_SHARED can name another place"
+        pytest.skip(f"the folder with golden data, '{folder}', is absent ({hint})")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden(shared: Path) -> Path:
+    """What the authors' code gave for small seeded models."""
+    folder = shared / "golden" / "m2"
+    if not folder.is_dir():
+        pytest.skip(f"the authors' golden data, '{folder}', is absent")
+    return folder
