@@ -1,0 +1,248 @@
+"""Beam search over word numbers, batched; greedy search is its smallest case.
+
+Knows scores and beams; nothing of pictures, regions or the network.
+
+Shapes: B pictures, K beams, N candidates a beam, T words, V vocabulary.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from meshcap.errors import SettingError
+from meshcap.regions import Regions
+from meshcap.search.protocol import Hypotheses, NextWord, Reservable, S
+from meshcap.search.replay import replayed
+from meshcap.search.top import largest
+from meshcap.special_words import SPECIAL_WORDS, SpecialWords
+
+_NEVER = float("-inf")
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """A search's choices, as a value."""
+
+    beams: int
+    length: int
+    least: int
+    length_normalisation: float
+    forbidden: tuple[int, ...]
+    no_repeats: bool
+    special: SpecialWords
+
+
+class Beams(NamedTuple):
+    """The sentences so far of each picture, the best first."""
+
+    words: Tensor  # (B, K, T)
+    log_probs: Tensor  # (B, K, T)
+    scores: Tensor  # (B, K) sums of log_probs
+    lengths: Tensor  # (B, K) words spoken, the end included; counted where scores need them
+    finished: Tensor  # (B, K) booleans
+
+
+class Candidates(NamedTuple):
+    """The ways on from each beam, the best first."""
+
+    words: Tensor  # (B, K, N)
+    log_probs: Tensor  # (B, K, N)
+
+
+def beam_search(
+    words: NextWord[S],
+    regions: Any,
+    *,
+    beams: int = 5,
+    length: int = 20,
+    captions: int | None = None,
+    least: int = 0,
+    length_normalisation: float = 0.0,
+    forbidden: Iterable[int] | None = None,
+    no_repeats: bool = False,
+    replay: bool = True,
+) -> Hypotheses:
+    """The most probable sentences of each picture that `beams` beams find.
+
+    A sentence's score is the sum of its words' log-probabilities, its end's included. A finished
+    beam keeps its score and its place among the others.
+
+    `length`: the most words, the end counted. `captions`: how many to return, else all beams.
+    `least`: no end before so many words. `length_normalisation`: α of score / words^α; 0 is off.
+    `forbidden`: words never said; else those that `words` names in its `special_words`.
+    `no_repeats`: no word twice in a row. `replay`: on a GPU, record a search whose shapes come
+    again and replay it (search/replay.py).
+    """
+    special = getattr(words, "special_words", SPECIAL_WORDS)
+    settings = BeamSettings(
+        beams,
+        length,
+        least,
+        float(length_normalisation),
+        tuple(sorted(set(special.never_spoken if forbidden is None else forbidden))),
+        no_repeats,
+        special,
+    )
+    _check(settings, captions, getattr(words, "longest", None))
+    if isinstance(regions, Tensor):
+        regions = Regions(regions)
+    with torch.no_grad():
+        found = replayed(words, regions, settings, _search) if replay else None
+        if found is None:
+            found = _search(words, regions, settings)
+    return found if captions is None else found.best(captions)
+
+
+def greedy_search(
+    words: NextWord[S], regions: Any, *, length: int = 20, **settings: Any
+) -> Hypotheses:
+    """The sentence that takes the most probable word at each step: one beam, K = 1."""
+    return beam_search(words, regions, beams=1, length=length, **settings)
+
+
+def _check(settings: BeamSettings, captions: int | None, longest: int | None) -> None:
+    for name, value, lowest in (
+        ("beams", settings.beams, 1),
+        ("length", settings.length, 1),
+        ("captions", 1 if captions is None else captions, 1),
+        ("least", settings.least, 0),
+    ):
+        if value < lowest:
+            raise SettingError(f"'{name}' is {value}; expected at least {lowest}")
+    if captions is not None and captions > settings.beams:
+        raise SettingError(
+            f"'captions' is {captions}; {settings.beams} beams find at most {settings.beams}"
+        )
+    if longest is not None and settings.length > longest:
+        raise SettingError(
+            f"'length' is {settings.length}; this model has positions for {longest} words"
+        )
+    if settings.least >= settings.length:
+        raise SettingError(
+            f"'least' is {settings.least}; expected less than 'length', {settings.length}"
+        )
+
+
+def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypotheses:
+    special, length = settings.special, settings.length
+    state = words.start(regions)
+    if isinstance(state, Reservable):
+        state = state.reserve(settings.beams, length)
+    pictures, device = len(regions), _device_of(regions)
+    newest = torch.full((pictures,), special.beginning, dtype=torch.int64, device=device)
+    picture = torch.arange(pictures, device=device)[:, None]
+    # One beam a picture until the first word is chosen.
+    beams = Beams(
+        words=torch.full((pictures, 1, length), special.after_end, device=device),
+        log_probs=torch.zeros(pictures, 1, length, device=device),
+        scores=torch.zeros(pictures, 1, device=device),
+        lengths=torch.zeros(pictures, 1, dtype=torch.int64, device=device),
+        finished=torch.zeros(pictures, 1, dtype=torch.bool, device=device),
+    )
+    never = {*settings.forbidden}
+    penalty: Tensor | None = None
+    for t in range(length):
+        log_probs, state = words.step(newest, state)
+        before = beams.scores.shape[1]
+        log_probs = log_probs.view(pictures, before, -1)  # (B, K, V)
+        if t in (0, settings.least):
+            early = {special.end} if t < settings.least else set()
+            penalty = _penalty(log_probs.shape[-1], never | early, device)
+        candidates = _candidates(log_probs, beams, penalty, len(never), t, settings)
+        beams, parents = _advance(beams, candidates, t, settings)
+        # A GPU is not asked: it would make the search wait at every word.
+        if t + 1 == length or (device.type == "cpu" and bool(beams.finished.all())):
+            break
+        state = state.follow((picture * before + parents).flatten())
+        newest = beams.words[..., t].flatten()
+    return _hypotheses(beams, settings)
+
+
+def _candidates(
+    log_probs: Tensor,  # (B, K, V)
+    beams: Beams,
+    penalty: Tensor | None,  # (V,)
+    never: int,
+    t: int,
+    settings: BeamSettings,
+) -> Candidates:
+    """Each beam's best next words, (B, K, N); those that are not allowed at -inf.
+
+    No more than K of one beam's words can be among the K best of its picture, so N is K, and as
+    many more as there are words that may turn out not to be allowed.
+    """
+    repeats = settings.no_repeats and t > 0
+    spare = never + (t < settings.least) + repeats
+    best, words = largest(log_probs, min(log_probs.shape[-1], settings.beams + spare))
+    if penalty is not None:
+        best = best + penalty[words]
+    if repeats:
+        best = best.masked_fill(words == beams.words[..., t - 1 : t], _NEVER)
+    # A finished beam has one way on: nothing, at its unchanged score.
+    finished = beams.finished[..., None]
+    nothing = best.new_full((best.shape[-1],), _NEVER)
+    nothing.narrow(0, 0, 1).fill_(0.0)
+    return Candidates(
+        words.masked_fill(finished, settings.special.after_end),
+        torch.where(finished, nothing, best),
+    )
+
+
+def _advance(
+    beams: Beams, candidates: Candidates, t: int, settings: BeamSettings
+) -> tuple[Beams, Tensor]:
+    """The best K of all candidates of a picture, and the beams (B, K) that they continue."""
+    totals = (beams.scores[..., None] + candidates.log_probs).flatten(1)  # (B, K * N)
+    ways = candidates.words.shape[-1]
+    kept = min(settings.beams, totals.shape[1])
+    lengths = beams.lengths
+    if settings.length_normalisation:
+        lengths = lengths + ~beams.finished
+        ranks = totals / lengths.repeat_interleave(ways, 1) ** settings.length_normalisation
+        chosen = ranks.topk(kept, dim=1).indices  # (B, K)
+        scores = totals.gather(1, chosen)
+    else:
+        scores, chosen = totals.topk(kept, dim=1)
+    parents = chosen.div(ways, rounding_mode="floor")
+    if settings.length_normalisation:
+        lengths = lengths.gather(1, parents)
+    history = parents[..., None].expand(-1, -1, settings.length)
+    words, log_probs = beams.words.gather(1, history), beams.log_probs.gather(1, history)
+    words[..., t] = candidates.words.flatten(1).gather(1, chosen)
+    log_probs[..., t] = candidates.log_probs.flatten(1).gather(1, chosen)
+    finished = beams.finished.gather(1, parents) | (words[..., t] == settings.special.end)
+    return Beams(words, log_probs, scores, lengths, finished), parents
+
+
+def _penalty(size: int, never: set[int], device: torch.device) -> Tensor | None:
+    """(V,) zeros, and -inf for words that must not be said; None where all may be."""
+    if not never:
+        return None
+    penalty = torch.zeros(size, device=device)
+    for word in sorted(never):  # one by one: a list of them would have to be copied to a GPU
+        if not 0 <= word < size:
+            raise SettingError(f"forbidden word {word} is not among the {size} words")
+        penalty.narrow(0, word, 1).fill_(_NEVER)
+    return penalty
+
+
+def _hypotheses(beams: Beams, settings: BeamSettings) -> Hypotheses:
+    scores = beams.scores
+    if settings.length_normalisation:
+        scores = scores / beams.lengths**settings.length_normalisation
+    words, log_probs = beams.words, beams.log_probs
+    short = settings.beams - scores.shape[1]
+    if short > 0:  # fewer sentences exist than beams were asked for
+        pad = torch.nn.functional.pad
+        words = pad(words, (0, 0, 0, short), value=settings.special.after_end)
+        log_probs = pad(log_probs, (0, 0, 0, short))
+        scores = pad(scores, (0, short), value=_NEVER)
+    return Hypotheses(words, log_probs, scores)
+
+
+def _device_of(regions: Any) -> torch.device:
+    features = getattr(regions, "features", None)
+    return features.device if isinstance(features, Tensor) else torch.device("cpu")
