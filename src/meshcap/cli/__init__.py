@@ -1,0 +1,1 @@
+"""The command line: arguments in, sentences out. `main.py` is the door."""
