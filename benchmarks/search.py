@@ -122,7 +122,7 @@ def main() -> None:
             torch.cuda.reset_peak_memory_stats()
         for _ in range(3):  # a GPU records the search the second time it comes
             ours()
-        peak = torch.cuda.max_memory_reserved() / 2**30 if device.type == "cuda" else 0.0
+        peak = torch.cuda.max_memory_allocated() / 2**30 if device.type == "cuda" else 0.0
         own, other = [], []
         for _ in range(chosen.runs):
             own.append(milliseconds(ours, device, 1))

@@ -15,6 +15,10 @@ from hypothesis import settings
 settings.register_profile("meshcap", deadline=None, derandomize=True, database=None)
 settings.load_profile("meshcap")
 
+# Two threads on a busy machine wait for each other longer than small networks compute. Must be
+# said before torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

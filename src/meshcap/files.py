@@ -9,11 +9,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from meshcap.errors import FileError
 
 MIB = 1024 * 1024
+
+
+def _expect_path(path: Path) -> None:
+    if "\0" in str(path):
+        raise FileError(f"{str(path)!r} is no path: it holds a null character")
 
 
 @contextmanager
@@ -24,12 +30,13 @@ def written_whole(path: Path | str) -> Iterator[Path]:
     write leaves the old file as it was.
     """
     target = Path(path)
+    _expect_path(target)
     if target.is_dir():
         raise FileError(f"'{target}' is a folder; expected the name of a file to write")
     if not target.parent.is_dir():
         raise FileError(f"'{target}' cannot be written: the folder '{target.parent}' is missing")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=".meshcap-", suffix=".tmp", dir=target.parent)
     except OSError as error:
         raise FileError(f"'{target}' cannot be written: {error.strerror}") from error
     os.close(handle)
@@ -44,6 +51,8 @@ def written_whole(path: Path | str) -> Iterator[Path]:
             os.fsync(written.fileno())
         temporary.replace(target)
     except OSError as error:
+        if error.filename not in (None, name, str(target)):
+            raise  # it is about another file, which the block was reading, say
         raise FileError(f"'{target}' cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -52,14 +61,19 @@ def written_whole(path: Path | str) -> Iterator[Path]:
 def existing_file(path: Path | str, *, at_most: int) -> Path:
     """`path` as a Path, when it is a readable file of no more than `at_most` bytes."""
     found = Path(path)
+    _expect_path(found)
     try:
         if found.is_dir():
             raise FileError(f"'{found}' is a folder; expected a file")
-        size = found.stat().st_size
+        stat = found.stat()
     except FileNotFoundError as error:
         raise FileError(f"'{found}' does not exist") from error
     except OSError as error:
         raise FileError(f"'{found}' cannot be read: {error.strerror}") from error
+    if not S_ISREG(stat.st_mode):
+        # A pipe or a device says nothing of how much it will give.
+        raise FileError(f"'{found}' is a pipe or a device; expected a file")
+    size = stat.st_size
     if size > at_most:
         raise FileError(f"'{found}' holds {size:,} bytes; at most {at_most:,} are allowed")
     return found
@@ -91,4 +105,7 @@ def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as JSON that a person can read, whole or not at all."""
     with written_whole(path) as temporary:
         text = json.dumps(value, ensure_ascii=False, indent=1)
-        temporary.write_text(text + "\n", encoding="utf-8")
+        try:
+            temporary.write_text(text + "\n", encoding="utf-8")
+        except UnicodeEncodeError as error:
+            raise FileError(f"'{path}' cannot be written: {error}") from error

@@ -14,7 +14,7 @@ from torch import Tensor
 from meshcap.errors import FeatureError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Regions:
     """A batch of pictures, each a set of feature vectors. Accepts one picture, (R, D_in), too."""
 
@@ -24,16 +24,24 @@ class Regions:
 
     def __post_init__(self) -> None:
         features, present, boxes = self.features, self.present, self.boxes
-        if not isinstance(features, Tensor):
-            raise FeatureError(f"regions are a {type(features).__name__}; expected a torch tensor")
+        for what, value in (
+            ("regions are", features),
+            ("'present' is", present),
+            ("'boxes' is", boxes),
+        ):
+            if not isinstance(value, Tensor) and (value is not None or value is features):
+                kind = type(value).__name__
+                raise FeatureError(f"{what} of the type {kind}; expected a torch tensor")
         if features.dim() == 2:
             features = features[None]
-            present = None if present is None or present.dim() == 2 else present[None]
-            boxes = None if boxes is None or boxes.dim() == 3 else boxes[None]
-        if features.dim() != 3 or features.shape[1] == 0 or features.shape[2] == 0:
+            present = (
+                present[None] if isinstance(present, Tensor) and present.dim() == 1 else present
+            )
+            boxes = boxes[None] if isinstance(boxes, Tensor) and boxes.dim() == 2 else boxes
+        if features.dim() != 3 or 0 in features.shape:
             raise FeatureError(
                 f"regions have the shape {tuple(features.shape)}; expected (pictures, regions, "
-                "features) or (regions, features) with at least one region"
+                "features) or (regions, features), at least one of each"
             )
         if not features.is_floating_point():
             raise FeatureError(f"regions are {features.dtype}; expected floating-point features")

@@ -18,7 +18,7 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout_inside)
 
     def forward(self, vectors: Tensor) -> Tensor:  # (…, D) → (…, D)
-        return self.outer(self.dropout(self.inner(vectors).relu()))
+        return self.outer(self.dropout(self.inner(vectors).relu_()))
 
 
 class AddNorm(nn.Module):

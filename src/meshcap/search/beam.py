@@ -7,6 +7,7 @@ Shapes: B pictures, K beams, N candidates a beam, T words, V vocabulary.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 import torch
@@ -77,13 +78,27 @@ def beam_search(
     again and replay it (search/replay.py).
     """
     special = getattr(words, "special_words", SPECIAL_WORDS)
+    for name, value, lowest in (
+        ("beams", beams, 1),
+        ("length", length, 1),
+        ("captions", beams if captions is None else captions, 1),
+        ("least", least, 0),
+    ):
+        _expect_count(name, value, lowest)
+    if not isinstance(length_normalisation, (int, float)) or not isfinite(length_normalisation):
+        raise SettingError(
+            f"'length_normalisation' is {length_normalisation!r}; expected a number, 0 for none"
+        )
+    never = set(special.never_spoken if forbidden is None else forbidden)
+    for word in never:
+        _expect_count("forbidden", word, 0)
     settings = BeamSettings(
         beams,
         length,
         least,
         float(length_normalisation),
-        tuple(sorted(set(special.never_spoken if forbidden is None else forbidden))),
-        no_repeats,
+        tuple(sorted(never)),
+        bool(no_repeats),
         special,
     )
     _check(settings, captions, getattr(words, "longest", None))
@@ -103,15 +118,12 @@ def greedy_search(
     return beam_search(words, regions, beams=1, length=length, **settings)
 
 
+def _expect_count(name: str, value: object, lowest: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+        raise SettingError(f"'{name}' is {value!r}; expected a whole number of at least {lowest}")
+
+
 def _check(settings: BeamSettings, captions: int | None, longest: int | None) -> None:
-    for name, value, lowest in (
-        ("beams", settings.beams, 1),
-        ("length", settings.length, 1),
-        ("captions", 1 if captions is None else captions, 1),
-        ("least", settings.least, 0),
-    ):
-        if value < lowest:
-            raise SettingError(f"'{name}' is {value}; expected at least {lowest}")
     if captions is not None and captions > settings.beams:
         raise SettingError(
             f"'captions' is {captions}; {settings.beams} beams find at most {settings.beams}"
@@ -153,12 +165,16 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
             penalty = _penalty(log_probs.shape[-1], never | early, device)
         candidates = _candidates(log_probs, beams, penalty, len(never), t, settings)
         beams, parents = _advance(beams, candidates, t, settings)
-        # A GPU is not asked: it would make the search wait at every word.
-        if t + 1 == length or (device.type == "cpu" and bool(beams.finished.all())):
-            break
+        if t + 1 == length or (device.type == "cpu" and _settled(beams)):
+            break  # a GPU is not asked: it would make the search wait at every word
         state = state.follow((picture * before + parents).flatten())
         newest = beams.words[..., t].flatten()
     return _hypotheses(beams, settings)
+
+
+def _settled(beams: Beams) -> bool:
+    """Whether no beam can change: each has finished, or is no sentence at all."""
+    return bool((beams.finished | (beams.scores == _NEVER)).all())
 
 
 def _candidates(
@@ -240,6 +256,9 @@ def _hypotheses(beams: Beams, settings: BeamSettings) -> Hypotheses:
         words = pad(words, (0, 0, 0, short), value=settings.special.after_end)
         log_probs = pad(log_probs, (0, 0, 0, short))
         scores = pad(scores, (0, short), value=_NEVER)
+    nothing = (scores == _NEVER)[..., None]
+    words = words.masked_fill(nothing, settings.special.after_end)
+    log_probs = log_probs.masked_fill(nothing, 0.0)
     return Hypotheses(words, log_probs, scores)
 
 

@@ -5,6 +5,7 @@ Knows NextWords; nothing of networks. The members must share one vocabulary.
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from meshcap.errors import SettingError, VocabularyError
 from meshcap.search.protocol import NextWord, Replayable, Reservable
-from meshcap.special_words import SPECIAL_WORDS
+from meshcap.special_words import SPECIAL_WORDS, SpecialWords
 
 Mean = Literal["probabilities", "log-probabilities"]
 
@@ -50,7 +51,7 @@ class Ensemble:
             )
         self.members = tuple(members)
         self.mean = mean
-        self.special_words = getattr(members[0], "special_words", SPECIAL_WORDS)
+        self.special_words = _together(members)
         rooms = [each.longest for each in members if hasattr(each, "longest")]
         if rooms:
             self.longest = min(rooms)
@@ -75,8 +76,25 @@ class Ensemble:
             mean = stacked.logsumexp(dim=0) - math.log(len(said))
         return mean, EnsembleState(tuple(own for _, own in said))
 
-    def replay_key(self) -> Hashable:
-        """The members' keys; a member that cannot be recorded makes a key that never returns."""
-        return tuple(
-            each.replay_key() if isinstance(each, Replayable) else object() for each in self.members
+    def replay_key(self) -> Hashable | None:
+        """The members' keys; None where one of them cannot be recorded."""
+        keys = [
+            each.replay_key() if isinstance(each, Replayable) else None for each in self.members
+        ]
+        return None if None in keys else tuple(keys)
+
+
+def _together(members: Sequence[NextWord[Any]]) -> SpecialWords:
+    """The members' special words: one numbering; what one never says, all of them never say."""
+    each = [getattr(member, "special_words", SPECIAL_WORDS) for member in members]
+    numberings = {(own.unknown, own.padding, own.beginning, own.end) for own in each}
+    if len(numberings) > 1:
+        raise VocabularyError(
+            "an ensemble's members number <unk>, <pad>, <bos>, <eos> as "
+            f"{' and '.join(map(str, sorted(numberings)))}; expected one numbering"
         )
+    return replace(
+        each[0],
+        never_spoken=tuple(sorted({word for own in each for word in own.never_spoken})),
+        after_end=max(own.after_end for own in each),
+    )

@@ -53,12 +53,15 @@ class Reservable(Protocol):
 class Replayable(Protocol):
     """A NextWord whose steps have fixed shapes and ask the GPU nothing: it can be recorded."""
 
-    def replay_key(self) -> Hashable:
-        """Whatever must be unchanged for a recording to be still true, addresses included."""
+    def replay_key(self) -> Hashable | None:
+        """What must be unchanged for a recording to be still true, addresses included.
+
+        None: it cannot be recorded after all.
+        """
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hypotheses:
     """Sentences found, the best first."""
 

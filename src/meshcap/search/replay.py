@@ -74,10 +74,13 @@ def replayed(
         or torch.is_autocast_enabled("cuda")
     ):
         return None
+    unchanged = words.replay_key()
+    if unchanged is None:
+        return None
     recordings = _of.setdefault(words, _Recordings())
     features = regions.features
     kind = (features.shape[1:], features.dtype, features.device, regions.present is None)
-    key = (words.replay_key(), settings, kind)
+    key = (unchanged, settings, kind)
     pictures = len(regions)
     with recordings.lock:
         sizes = recordings.made.get(key, {})
@@ -110,6 +113,7 @@ def _record(
     features = regions.features.clone()
     present = None if regions.present is None else regions.present.clone()
     graph = torch.cuda.CUDAGraph()
+    torch.cuda.empty_cache()  # a recording has memory of its own beside what earlier runs kept
     with torch.cuda.device(features.device):
         recordings.pool = recordings.pool or torch.cuda.graph_pool_handle()
         with torch.cuda.graph(graph, pool=recordings.pool):
