@@ -8,13 +8,15 @@ oneDNN's, which torch's compiler uses for its own code, at full speed once they 
 order (docs/performance.md has the figures). The results agree to rounding.
 """
 
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+_there = torch.backends.mkldnn.is_available()
+_multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if _there else None
 _reorder = getattr(torch.ops.mkldnn, "_reorder_linear_weight", None)
 
 # The order that oneDNN chooses for so many rows serves fewer and more of them as well.
@@ -26,7 +28,32 @@ class _Packed(NamedTuple):
 
     weight: Tensor
     place: tuple[int, int]  # address and version of what was packed
-    total: float
+    trace: float  # of its numbers and where they stand
+
+
+@lru_cache(maxsize=64)
+def _probe(size: int) -> Tensor:
+    """Fixed numbers, whatever the program's own random numbers, types and devices are."""
+    chance = torch.Generator("cpu").manual_seed(size)
+    return torch.randn(size, generator=chance, dtype=torch.float32, device="cpu")
+
+
+def _place(weight: Tensor) -> tuple[int, int]:
+    # Weights made in inference mode count no versions, and cannot be written to outside it.
+    return weight.data_ptr(), 0 if weight.is_inference() else weight._version
+
+
+def _onednn_serves(rows: Tensor, weight: Tensor) -> bool:
+    return (
+        not torch.is_grad_enabled()
+        and rows.device.type == "cpu"
+        and rows.dtype is torch.float32
+        and weight.dtype is torch.float32
+        and not torch.compiler.is_compiling()
+        and rows.numel() > 0
+        and not torch.is_autocast_enabled("cpu")
+        and bool(torch.backends.mkldnn.enabled)
+    )
 
 
 class Linear(nn.Linear):
@@ -37,43 +64,29 @@ class Linear(nn.Linear):
     def pack(self) -> None:
         """Keep the weights in oneDNN's order too, where that helps; cheap when nothing changed.
 
-        Called at the start of each search and pass. The weights' sum tells of a change that
-        leaves no other trace, one through `weight.data`.
+        Called at the start of each search and pass. Writing to `weight.data` leaves no trace but
+        in the weights themselves, so these are read once: their bilinear form with two fixed
+        vectors also tells of numbers that have changed places.
         """
-        if not self._onednn_multiplies(self.weight) or _reorder is None:
+        weight = self.weight
+        if _multiply is None or _reorder is None or not _onednn_serves(weight, weight):
             self._packed = None
             return
-        place, total = self._place(), self.weight.sum().item()
+        across, down = _probe(self.in_features), _probe(self.out_features)
+        read = _multiply(across[None], weight, None, "none", [], "")  # (1, out)
+        place, trace = _place(weight), (read[0] @ down).item()
         packed = self._packed
-        if packed is None or packed.place != place or packed.total != total:
-            self._packed = _Packed(_reorder(self.weight.detach(), _ROWS), place, total)
+        if packed is None or packed.place != place or packed.trace != trace:
+            self._packed = _Packed(_reorder(weight.detach(), _ROWS), place, trace)
 
     def forward(self, rows: Tensor) -> Tensor:  # (…, in) → (…, out)
-        if not self._onednn_multiplies(rows):
-            return F.linear(rows, self.weight, self.bias)
+        weight, bias = self.weight, self.bias
+        if _multiply is None or not _onednn_serves(rows, weight):
+            return F.linear(rows, weight, bias)
         packed = self._packed
-        ready = packed is not None and packed.place == self._place()
-        weight = packed.weight if packed is not None and ready else self.weight
-        assert _multiply is not None
-        return cast(Tensor, _multiply(rows, weight, self.bias, "none", [], ""))
-
-    def _place(self) -> tuple[int, int]:
-        # Weights made in inference mode count no versions, and cannot be written to outside it.
-        version = 0 if self.weight.is_inference() else self.weight._version
-        return self.weight.data_ptr(), version
-
-    def _onednn_multiplies(self, rows: Tensor) -> bool:
-        return (
-            _multiply is not None
-            and not torch.compiler.is_compiling()
-            and not torch.is_grad_enabled()
-            and rows.device.type == "cpu"
-            and rows.dtype == self.weight.dtype == torch.float32
-            and rows.numel() > 0
-            and not torch.is_autocast_enabled("cpu")
-            and torch.backends.mkldnn.is_available()
-            and bool(torch.backends.mkldnn.enabled)
-        )
+        if packed is not None and packed.place == _place(weight):
+            return cast(Tensor, _multiply(rows, packed.weight, bias, "none", [], ""))
+        return cast(Tensor, _multiply(rows, weight, bias, "none", [], ""))
 
     def __getstate__(self) -> dict[str, Any]:
         # Packed weights can be neither copied nor pickled; they are made again.

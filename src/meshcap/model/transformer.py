@@ -128,10 +128,11 @@ class CaptioningTransformer(nn.Module):
         with `<pad>` at their end.
         """
         regions = Regions.of(regions)
-        if words.dim() != 3 or words.shape[0] != len(regions):
+        whole = not (words.is_floating_point() or words.is_complex())
+        if words.dim() != 3 or words.shape[0] != len(regions) or 0 in words.shape or not whole:
             raise FeatureError(
-                f"captions have the shape {tuple(words.shape)}; "
-                f"expected ({len(regions)} pictures, captions, words)"
+                f"captions are {words.dtype} of the shape {tuple(words.shape)}; "
+                f"expected whole numbers, ({len(regions)} pictures, captions, words)"
             )
         captions, length = words.shape[1:]
         self._expect_room(length)
@@ -220,7 +221,8 @@ class CaptioningTransformer(nn.Module):
         strange = words[(words < 0) | (words >= size)]
         if strange.numel():
             raise VocabularyError(
-                f"a caption holds word number {int(strange[0])}; this model has words 0 to {size - 1}"
+                f"a caption holds word number {int(strange[0])}; "
+                f"this model has words 0 to {size - 1}"
             )
 
     def _expect_room(self, length: int) -> None:

@@ -20,7 +20,8 @@ def sinusoids(longest: int, width: int) -> Tensor:
     position = torch.arange(longest + 1, dtype=torch.float64)[:, None]
     pairs = torch.arange(0, width, 2, dtype=torch.float64)
     angle = position * torch.exp(pairs * (-math.log(10000.0) / width))  # (longest + 1, D / 2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()
+    # An odd width has a last sine without its cosine.
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width].float()
 
 
 class Words(nn.Module):
