@@ -21,7 +21,7 @@ from meshcap.search import Ensemble, Hypotheses, beam_search, greedy_search
 from meshcap.weights.authors import from_authors, names
 
 NEAR = {"atol": 2e-5, "rtol": 0.0}
-PAD, END = 1, 3
+PAD, BEGINNING, END = 1, 2, 3
 
 SMALL = replace(
     VARIANTS["m2-authors"],
@@ -111,9 +111,16 @@ def test_greedy_search_is_the_codes(golden: Path, name: str) -> None:
     theirs, ours = want["greedy.sequences"], found.words[:, 0]
     over = ended(theirs)  # where the code goes on speaking after the end
     assert torch.equal(ours.masked_fill(over, 0), theirs.masked_fill(over, 0))
-    # The code's log-probabilities of every word are zeroed from the end on.
-    chosen = want["greedy.log_probs"].gather(2, theirs[..., None])[..., 0]
+    # The code's distributions, of every word, are zeroed from the end on.
     spoken = ~over & (theirs != END)
+    state, newest = model.start(regions), torch.full((len(regions),), BEGINNING)
+    with torch.no_grad():
+        for t in range(theirs.shape[1]):
+            every, state = model.step(newest, state)
+            going = spoken[:, t]
+            torch.testing.assert_close(every[going], want["greedy.log_probs"][going, t], **NEAR)
+            newest = theirs[:, t]
+    chosen = want["greedy.log_probs"].gather(2, theirs[..., None])[..., 0]
     torch.testing.assert_close(found.log_probs[:, 0][spoken], chosen[spoken], **NEAR)
 
 

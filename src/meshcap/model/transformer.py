@@ -86,16 +86,13 @@ class CaptioningTransformer(nn.Module):
             self._expect_known(words)
         position = self.words.positions.index_select(0, state.step + 1)  # (1, D)
         numbers = words.reshape(state.pictures, -1)  # (B, K)
-        own = torch.eye(numbers.shape[1], dtype=torch.bool, device=words.device)
-        visible = torch.cat([state.visible, own.expand(state.pictures, -1, -1)], dim=-1)
-        silent, unseen = None, ~visible
-        if self.config.padded_words == "silenced":
-            padded = numbers == self.special_words.padding
-            silent = padded[:, :, None]
-            visible = torch.cat(
-                [state.visible, own & ~padded[:, None, :]], dim=-1
-            )  # nobody sees padding, itself neither
-            unseen = ~visible
+        padded = self._padded(numbers)
+        # Each row sees what it has said; padding nobody sees, itself neither.
+        newly = torch.eye(numbers.shape[1], dtype=torch.bool, device=words.device)
+        if padded is not None:
+            newly = newly & ~padded[:, None, :]
+        visible = torch.cat([state.visible, newly.expand(state.pictures, -1, -1)], dim=-1)
+        unseen, silent = ~visible, None if padded is None else padded[:, :, None]
 
         vectors = self.words.vectors(numbers) + position  # (B, K, D)
         records = _records(trace, len(self.decoder))
@@ -143,10 +140,9 @@ class CaptioningTransformer(nn.Module):
         groups = words.flatten(0, 1)  # (B * C, T)
         later = torch.ones(length, length, dtype=torch.bool, device=words.device).triu(1)
         unseen, silent = later[None, None], None  # (1, 1, T, T)
-        if self.config.padded_words == "silenced":
-            padded = groups == self.special_words.padding
-            unseen = unseen | padded[:, None, None, :]
-            silent = padded[:, :, None]
+        padded = self._padded(groups)
+        if padded is not None:
+            unseen, silent = unseen | padded[:, None, None, :], padded[:, :, None]
 
         vectors = self.words.vectors(groups) + self.words.positions[1 : length + 1]
         records = _records(trace, len(self.decoder))
@@ -214,6 +210,12 @@ class CaptioningTransformer(nn.Module):
             # them each time it is asked, and a search asks at every word.
             seen.append(KeysValues(*(each.contiguous() for each in projected)))
         return tuple(seen), None if absent is None else absent[:, None, None, None, :]
+
+    def _padded(self, numbers: Tensor) -> Tensor | None:
+        """Where words are padding, for models that silence it; None for those that ignore it."""
+        if self.config.padded_words == "ignored":
+            return None
+        return numbers == self.special_words.padding
 
     def _expect_known(self, words: Tensor) -> None:
         # Not on a GPU, which would have to be waited for.
