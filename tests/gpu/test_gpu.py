@@ -167,6 +167,53 @@ def test_an_ensemble_is_recorded_too(model: CaptioningTransformer) -> None:
         assert torch.equal(beam_search(both, regions).words, want.words)
 
 
+class Asking:
+    """A NextWord that asks the GPU at each step, which cannot be recorded."""
+
+    def __init__(self, model: CaptioningTransformer) -> None:
+        self.model = model
+        self.start, self.replay_key = model.start, model.replay_key
+
+    def step(self, words, state):
+        log_probs, state = self.model.step(words, state)
+        assert log_probs.max().item() <= 0
+        return log_probs, state
+
+
+def test_a_search_that_cannot_be_recorded_runs_as_it_is_written(
+    model: CaptioningTransformer, caplog: pytest.LogCaptureFixture
+) -> None:
+    regions, asking = a_few(3), Asking(model)
+    want = beam_search(model, regions, replay=False)
+    for _ in range(4):
+        assert torch.equal(beam_search(asking, regions).words, want.words)
+    assert sum("cannot be recorded" in message for message in caplog.messages) == 1
+    for _ in range(3):
+        assert torch.equal(beam_search(model, regions).words, want.words)
+
+
+def test_a_hook_is_called_though_the_search_had_been_recorded(model: CaptioningTransformer) -> None:
+    regions, called = a_few(3), []
+    for _ in range(3):
+        beam_search(model, regions)
+    hook = model.encoder.register_forward_hook(lambda *_: called.append(1))
+    beam_search(model, regions)
+    hook.remove()
+    assert called == [1]
+
+
+def test_the_precision_of_products_is_not_taken_from_a_recording(
+    model: CaptioningTransformer,
+) -> None:
+    regions = a_few(8)
+    for _ in range(3):
+        exact = beam_search(model, regions)
+    torch.set_float32_matmul_precision("high")
+    rough = [beam_search(model, regions) for _ in range(3)]
+    assert torch.equal(rough[0].log_probs, rough[2].log_probs)
+    assert not torch.equal(rough[2].log_probs, exact.log_probs)
+
+
 def test_memory_of_a_thousand_pictures_stays_under_six_gib(model: CaptioningTransformer) -> None:
     torch.cuda.empty_cache()
     regions = a_few(1000)

@@ -8,6 +8,7 @@ serves smaller batches down to half its size, whose empty places it fills with e
 A model keeps its last few recordings; they share one pool of memory.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ class _Recordings:
     def __init__(self) -> None:
         self.made: OrderedDict[Hashable, dict[int, Recording]] = OrderedDict()
         self.seen: set[Hashable] = set()
+        self.refused: set[Hashable] = set()
         self.pool: Any = None
         self.lock = Lock()
 
@@ -80,7 +82,7 @@ def replayed(
     recordings = _of.setdefault(words, _Recordings())
     features = regions.features
     kind = (features.shape[1:], features.dtype, features.device, regions.present is None)
-    key = (unchanged, settings, kind)
+    key = (unchanged, settings, kind, torch.get_float32_matmul_precision())
     pictures = len(regions)
     with recordings.lock:
         sizes = recordings.made.get(key, {})
@@ -93,7 +95,12 @@ def replayed(
                 recordings.seen.clear()
             recordings.seen.add((key, pictures))
             return None
+        if key in recordings.refused:
+            return None
         recording = _record(words, regions, settings, search, recordings)
+        if recording is None:
+            recordings.refused.add(key)
+            return None
         recordings.made.setdefault(key, {})[pictures] = recording
         while sum(map(len, recordings.made.values())) > _RECORDINGS_KEPT:
             oldest = next(iter(recordings.made.values()))
@@ -109,13 +116,22 @@ def _record(
     settings: Settings,
     search: Search[Settings],
     recordings: _Recordings,
-) -> Recording:
+) -> Recording | None:
+    """The recording; None where the search cannot be recorded, by a hook that asks the GPU, say."""
     features = regions.features.clone()
     present = None if regions.present is None else regions.present.clone()
     graph = torch.cuda.CUDAGraph()
     torch.cuda.empty_cache()  # a recording has memory of its own beside what earlier runs kept
     with torch.cuda.device(features.device):
         recordings.pool = recordings.pool or torch.cuda.graph_pool_handle()
-        with torch.cuda.graph(graph, pool=recordings.pool):
-            found = search(words, Regions(features, present), settings)
+        before = torch.cuda.current_stream()
+        try:
+            with torch.cuda.graph(graph, pool=recordings.pool):
+                found = search(words, Regions(features, present), settings)
+        except RuntimeError as error:
+            torch.cuda.set_stream(before)  # a broken recording leaves its own
+            logging.getLogger(__name__).warning(
+                "this search cannot be recorded and runs step by step: %s", error
+            )
+            return None
     return Recording(features, present, graph, found)
