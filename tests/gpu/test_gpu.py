@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import nn
 
 from meshcap import Regions
-from meshcap.model import VARIANTS, CaptioningTransformer, build, few_queries
+from meshcap.model import VARIANTS, CaptioningTransformer, build, few_queries, fused
 from meshcap.model.attention import attend
+from meshcap.model.decoder import Gates
 from meshcap.model.keys_values import KeysValues
+from meshcap.model.layers import AddNorm
 from meshcap.search import Ensemble, beam_search
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -77,6 +80,28 @@ def test_kernel_gives_what_attend_gives(
         error = (found.cpu().double() - want)[1:].norm() / want[1:].norm()
         assert error < room
         assert found.isfinite().all()
+
+
+@pytest.mark.parametrize("width", [512, 48, 1000])
+@pytest.mark.parametrize(("dtype", "room"), [(torch.float32, 1e-5), (torch.bfloat16, 1e-2)])
+def test_fused_steps_give_what_the_plain_ones_give(
+    width: int, dtype: torch.dtype, room: float
+) -> None:
+    torch.manual_seed(width)
+    gates, add_norm = Gates(width, 3), AddNorm(width, 0.1).eval()
+    nn.init.normal_(add_norm.norm.weight)
+    nn.init.normal_(add_norm.norm.bias)
+    words, crossed = torch.randn(7, 5, width), torch.randn(7, 3, 5, width)
+    with torch.no_grad():
+        want = gates.double().mesh(words.double(), crossed.double())
+        want_norm = add_norm.double()(words.double(), want)
+        for part in (gates, add_norm):
+            part.to(DEVICE, dtype)
+        found = gates.mesh(words.to(DEVICE, dtype), crossed.to(DEVICE, dtype))
+        assert fused.serve(found)
+        found_norm = add_norm(words.to(DEVICE, dtype), want.to(DEVICE, dtype))
+    for ours, exact in ((found, want), (found_norm, want_norm)):
+        assert (ours.cpu().double() - exact).norm() / exact.norm() < room
 
 
 @pytest.mark.parametrize("some_absent", [False, True])

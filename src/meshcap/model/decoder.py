@@ -9,6 +9,7 @@ training), Q words of a group, L levels, R regions, H heads, D width, d_k = D / 
 import torch
 from torch import Tensor, nn
 
+from meshcap.model import fused
 from meshcap.model.attention import Attention
 from meshcap.model.keys_values import KeysValues
 from meshcap.model.layers import AddNorm, FeedForward
@@ -32,7 +33,14 @@ class Gates(nn.Module):
         return torch.stack(logits).transpose(0, 1)
 
     def forward(self, words: Tensor, crossed: Tensor) -> Tensor:
+        """α_i of every level, (B, L, Q, D)."""
         return self.logits(words, crossed).sigmoid()
+
+    def mesh(self, words: Tensor, crossed: Tensor) -> Tensor:
+        """Eq. 6 from C(X̃ⁱ, Y): Σ_i α_i ⊙ C_i / √N, (B, Q, D)."""
+        if fused.serve(crossed):
+            return fused.gated_sum(self.logits(words, crossed), crossed)
+        return _scaled_sum(self(words, crossed) * crossed)
 
 
 class SoftmaxGates(Gates):
@@ -40,6 +48,14 @@ class SoftmaxGates(Gates):
 
     def forward(self, words: Tensor, crossed: Tensor) -> Tensor:
         return self.logits(words, crossed).softmax(dim=1)
+
+    def mesh(self, words: Tensor, crossed: Tensor) -> Tensor:
+        return _scaled_sum(self(words, crossed) * crossed)
+
+
+def _scaled_sum(gated: Tensor) -> Tensor:
+    # 1/√N, not 1/N (section 4.2).
+    return gated.sum(dim=1) * gated.shape[1] ** -0.5
 
 
 class MeshedAttention(nn.Module):
@@ -71,16 +87,13 @@ class MeshedAttention(nn.Module):
         trace: DecodingTrace | None = None,
     ) -> Tensor:  # (B, Q, D)
         crossed, weights = self.cross(words, levels, hidden, weights_too=trace is not None)
-        if self.gates is None:
-            gated = crossed
-        else:
-            gates = self.gates(words, crossed)
-            gated = gates * crossed
         if trace is not None and weights is not None:
-            trace.levels = weights
-            trace.crossed = crossed
-            trace.gates = torch.ones_like(crossed) if self.gates is None else gates
-        return gated.sum(dim=1) * crossed.shape[1] ** -0.5
+            trace.levels, trace.crossed = weights, crossed
+            alphas = None if self.gates is None else self.gates(words, crossed)
+            trace.gates = torch.ones_like(crossed) if alphas is None else alphas
+        if self.gates is None:
+            return _scaled_sum(crossed)
+        return self.gates.mesh(words, crossed)
 
 
 class NormedMeshedAttention(MeshedAttention):

@@ -14,7 +14,7 @@ from torch import Tensor
 from meshcap.model.keys_values import KeysValues
 
 try:
-    from meshcap.model.few_queries_kernel import attend_few_kernel
+    from meshcap.model.kernels import attend_few_kernel
 except ImportError:  # CPU builds of PyTorch come without Triton
     attend_few_kernel = None
 

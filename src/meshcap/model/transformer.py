@@ -160,9 +160,12 @@ class CaptioningTransformer(nn.Module):
 
     def replay_key(self) -> Hashable | None:
         """What must be unchanged for a recorded search to be replayed (see search/replay.py)."""
-        if any(each._forward_hooks or each._forward_pre_hooks for each in self.modules()):
-            return None  # a replay would not call them
-        return (self.training, *(each.data_ptr() for each in self.parameters()))
+        addresses: list[int] = [self.training]
+        for each in self.modules():
+            if each._forward_hooks or each._forward_pre_hooks:
+                return None  # a replay would not call them
+            addresses += [own.data_ptr() for own in each._parameters.values() if own is not None]
+        return tuple(addresses)
 
     def _levels(
         self, regions: Regions, trace: Trace | None

@@ -1,10 +1,7 @@
-"""Eq. 1 for few queries: the kernel behind `few_queries.py`, in Triton.
+"""The kernels behind `few_queries.py` and `fused.py`, in Triton.
 
 Knows addresses and strides; nothing of tensors. Triton's language has no types: the checker
 passes over this file.
-
-Shapes: queries (B, Q, H · d_k), keys and values (B, L, H, N, d_k), mask (B, Q, N), result
-(B, L, Q, H · d_k).
 """
 
 import triton
@@ -38,7 +35,11 @@ def attend_few_kernel(
     KEYS: tl.constexpr,
     MASKED: tl.constexpr,
 ):
-    """One program a picture, level and head."""
+    """Eq. 1: one program a picture, level and head.
+
+    Queries (B, Q, H · d_k), keys and values (B, L, H, N, d_k), mask (B, Q, N), result
+    (B, L, Q, H · d_k).
+    """
     program = tl.program_id(0).to(tl.int64)
     h = program % HEADS
     level = (program // HEADS) % LEVELS
@@ -80,3 +81,36 @@ def attend_few_kernel(
     sums = sums / total[:, None]
     rows = ((b * LEVELS + level) * few + q)[:, None] * (HEADS * HEAD) + h * HEAD + d[None, :]
     tl.store(result + rows, sums.to(result.dtype.element_ty), mask=there[:, None])
+
+
+@triton.jit
+def add_norm_kernel(before, added, gain, shift, result, width, small, WIDTH: tl.constexpr):
+    """LN(before + added): one program a row of the model's width."""
+    row = tl.program_id(0).to(tl.int64) * width
+    at = tl.arange(0, WIDTH)
+    inside = at < width
+    sums = tl.load(before + row + at, mask=inside, other=0.0).to(tl.float32)
+    sums += tl.load(added + row + at, mask=inside, other=0.0).to(tl.float32)
+    off = tl.where(inside, sums - tl.sum(sums) / width, 0.0)
+    off *= tl.rsqrt(tl.sum(off * off) / width + small)
+    off *= tl.load(gain + at, mask=inside, other=0.0).to(tl.float32)
+    off += tl.load(shift + at, mask=inside, other=0.0).to(tl.float32)
+    tl.store(result + row + at, off.to(result.dtype.element_ty), mask=inside)
+
+
+@triton.jit(do_not_specialize=["rows", "few"])
+def gated_sum_kernel(
+    logits, crossed, result, rows, few, width, scale, LEVELS: tl.constexpr, WIDTH: tl.constexpr
+):
+    """Eq. 6: one program a word. Logits (L, B · Q, D), crossed (B, L, Q, D), result (B · Q, D)."""
+    word = tl.program_id(0).to(tl.int64)
+    picture, q = word // few, word % few
+    at = tl.arange(0, WIDTH)
+    inside = at < width
+    total = tl.zeros((WIDTH,), tl.float32)
+    for level in tl.static_range(LEVELS):
+        place = (level * rows + word) * width + at
+        gate = tl.sigmoid(tl.load(logits + place, mask=inside, other=0.0).to(tl.float32))
+        place = ((picture * LEVELS + level) * few + q) * width + at
+        total += gate * tl.load(crossed + place, mask=inside, other=0.0).to(tl.float32)
+    tl.store(result + word * width + at, (total * scale).to(result.dtype.element_ty), mask=inside)
