@@ -84,7 +84,8 @@ class CaptioningTransformer(nn.Module):
         if words.device.type == "cpu" and not torch.compiler.is_compiling():
             self._expect_room(int(state.step) + 1)
             self._expect_known(words)
-        position = self.words.positions.index_select(0, state.step + 1)  # (1, D)
+        step = state.step + 1
+        position = self.words.positions.index_select(0, step)  # (1, D)
         numbers = words.reshape(state.pictures, -1)  # (B, K)
         padded = self._padded(numbers)
         # Each row sees what it has said; padding nobody sees, itself neither.
@@ -111,7 +112,7 @@ class CaptioningTransformer(nn.Module):
         logits = self.words.logits(vectors.flatten(0, 1))  # (rows, V)
         # bf16 has no room for sums over a vocabulary: probabilities are float32 always.
         log_probs = F.log_softmax(logits, dim=-1, dtype=torch.float32)
-        return log_probs, state._replace(spoken=tuple(spoken), visible=visible, step=state.step + 1)
+        return log_probs, state._replace(spoken=tuple(spoken), visible=visible, step=step)
 
     def decode(
         self,

@@ -156,6 +156,9 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
     )
     never = {*settings.forbidden}
     penalty: Tensor | None = None
+    # A finished beam has one way on: to say nothing, at its unchanged score.
+    silence = torch.full((settings.beams + len(never) + 2,), _NEVER, device=device)
+    silence.narrow(0, 0, 1).fill_(0.0)
     for t in range(length):
         log_probs, state = words.step(newest, state)
         before = beams.scores.shape[1]
@@ -163,7 +166,7 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
         if t in (0, settings.least):
             early = {special.end} if t < settings.least else set()
             penalty = _penalty(log_probs.shape[-1], never | early, device)
-        candidates = _candidates(log_probs, beams, penalty, len(never), t, settings)
+        candidates = _candidates(log_probs, beams, penalty, silence, len(never), t, settings)
         beams, parents = _advance(beams, candidates, t, settings)
         if t + 1 == length or (device.type == "cpu" and _settled(beams)):
             break  # a GPU is not asked: it would make the search wait at every word
@@ -181,6 +184,7 @@ def _candidates(
     log_probs: Tensor,  # (B, K, V)
     beams: Beams,
     penalty: Tensor | None,  # (V,)
+    silence: Tensor,  # (N or more,)
     never: int,
     t: int,
     settings: BeamSettings,
@@ -197,13 +201,10 @@ def _candidates(
         best = best + penalty[words]
     if repeats:
         best = best.masked_fill(words == beams.words[..., t - 1 : t], _NEVER)
-    # A finished beam has one way on: nothing, at its unchanged score.
     finished = beams.finished[..., None]
-    nothing = best.new_full((best.shape[-1],), _NEVER)
-    nothing.narrow(0, 0, 1).fill_(0.0)
     return Candidates(
         words.masked_fill(finished, settings.special.after_end),
-        torch.where(finished, nothing, best),
+        torch.where(finished, silence[: best.shape[-1]], best),
     )
 
 
