@@ -5,10 +5,10 @@ Knows bytes, JSON and paths; nothing of weights, words or pictures. Nothing here
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from stat import S_ISREG
 from typing import Any
 
@@ -35,23 +35,18 @@ def written_whole(path: Path | str) -> Iterator[Path]:
         raise FileError(f"'{target}' is a folder; expected the name of a file to write")
     if not target.parent.is_dir():
         raise FileError(f"'{target}' cannot be written: the folder '{target.parent}' is missing")
+    temporary = target.parent / f".meshcap-{token_hex(8)}.tmp"
     try:
-        handle, name = tempfile.mkstemp(prefix=".meshcap-", suffix=".tmp", dir=target.parent)
+        temporary.touch(exist_ok=False)  # with the rights that the user's umask gives
     except OSError as error:
         raise FileError(f"'{target}' cannot be written: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files that only the owner reads; give what the user's umask would give.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         temporary.replace(target)
     except OSError as error:
-        if error.filename not in (None, name, str(target)):
+        if error.filename not in (None, str(temporary), str(target)):
             raise  # it is about another file, which the block was reading, say
         raise FileError(f"'{target}' cannot be written: {error.strerror or error}") from error
     finally:

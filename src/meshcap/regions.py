@@ -56,6 +56,11 @@ class Regions:
             raise FeatureError(
                 f"'boxes' has the shape {tuple(boxes.shape)}; expected {(*features.shape[:2], 4)}"
             )
+        for what, value in (("present", present), ("boxes", boxes)):
+            if value is not None and value.device != features.device:
+                raise FeatureError(
+                    f"'{what}' is on {value.device}; the features are on {features.device}"
+                )
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "present", present)
         object.__setattr__(self, "boxes", boxes)

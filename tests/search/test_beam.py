@@ -648,9 +648,9 @@ REFUSED: list[tuple[int, int, list[int], str]] = [
     (2, 2, [0, 2, 2, 3], FOREIGN),
     (2, 2, [0, 1, 2, 4], FOREIGN),
     (2, 2, [0, 1, 3, 1], FOREIGN),
-    (2, 2, [0, 1, 2], "parents have the shape (3,); expected one dimension, a multiple of 2"),
-    (2, 2, [], "parents have the shape (0,); expected one dimension, a multiple of 2"),
-    (3, 1, [0, 1], "parents have the shape (2,); expected one dimension, a multiple of 3"),
+    (2, 2, [0, 1, 2], "parents are torch.int64 of the shape (3,); expected whole numbers"),
+    (2, 2, [], "parents are torch.int64 of the shape (0,); expected whole numbers"),
+    (3, 1, [0, 1], "parents are torch.int64 of the shape (2,); expected whole numbers"),
 ]
 
 
@@ -667,7 +667,9 @@ def test_a_state_refuses_parents_of_another_picture_and_wrong_counts(
     with pytest.raises(SettingError) as error:
         state.follow(torch.tensor(parents, dtype=torch.int64))
     assert str(error.value).startswith(sentence)
-    with pytest.raises(SettingError, match="expected one dimension"):
+    with pytest.raises(
+        SettingError, match="expected whole numbers in one dimension, a multiple of"
+    ):
         state.follow(torch.arange(count)[:, None])
 
 

@@ -71,6 +71,9 @@ class Attention(nn.Module):
             together = few_queries.attend_few(queries, attended, hidden)
         else:
             heads, weights = attend(self.split(queries), attended, hidden)
+            if weights_too and hidden is not None:
+                # Where all is hidden these were uniform over values of 0: nothing was attended.
+                weights = weights.masked_fill(hidden, 0.0)
             together = heads.transpose(-3, -2).flatten(-2)
         result = self.output(together)
         if self.on_attention is not None:
@@ -104,7 +107,7 @@ class MemoryAttention(Attention):
         """
         regions = super().project(vectors)
         slots = (
-            self.split(memory * scale).expand(len(vectors), -1, -1, -1)
+            self.split(memory * scale).expand(vectors.shape[0], -1, -1, -1)
             for memory, scale in zip(
                 (self.memory_keys, self.memory_values), self.scales, strict=True
             )

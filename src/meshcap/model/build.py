@@ -1,4 +1,4 @@
-"""From a config to a model: the only place that looks at what a config says.
+"""From a config to a model: which parts it is made of.
 
 Knows every part in this folder and which setting asks for which; computes nothing.
 """

@@ -1,6 +1,6 @@
 """What a model is made of, as one value; and the paper's rows as a table of such values.
 
-Knows names and numbers; nothing of tensors. Only `build` in `transformer.py` looks at them.
+Knows names and numbers; nothing of tensors. `build.py` makes a model of them.
 """
 
 from collections.abc import Mapping
@@ -68,8 +68,9 @@ class ModelConfig:
     norm: NormPlace = "mesh"
     """AddNorm after the meshed sum (Eq. 9), or inside it, around each level's attention."""
     padding: Padding = "masked"
-    """Absent regions are hidden; or attended as rows of zeros; or hidden where the projected
-    row happens to sum to exactly 0, which is what the code literally asks."""
+    """Absent regions are hidden; or attended as rows of zeros, so that the padding of a batch
+    counts (the authors pad to 50 always); or hidden where the projected row happens to sum to
+    exactly 0, which is what the code literally asks."""
     projection: Projection = "linear"
     """Regions to the model's width: a linear map; the code's LN(Dropout(ReLU(linear))); or
     none, for regions that have the model's width already."""
@@ -224,6 +225,9 @@ VARIANTS: dict[str, ModelConfig] = {
         row="T1, Transformer with 6 layers: CIDEr 121.8",
         encoding_layers=6,
         decoding_layers=6,
+    ),
+    "transformer-glove": replace(
+        _TRANSFORMER, row="T8 (nocaps), Transformer: CIDEr 54.7 overall", word_vectors=300
     ),
     "transformer-aoa": replace(
         _TRANSFORMER,

@@ -159,6 +159,7 @@ class DecodingLayer(nn.Module):
         result = _silence(self.feed_forward_norm(meshed, self.feed_forward(meshed)), silent)
         if trace is not None and weights is not None:
             trace.words, trace.said, trace.output = weights, said, result
+            trace.visible = (~unseen).expand(words.shape[0], -1, -1, -1)[:, 0]
         return result
 
 

@@ -41,7 +41,7 @@ def applies(queries: Tensor, attended: KeysValues) -> bool:
 def _rough_float32(queries: Tensor) -> bool:
     # Without tensor cores the kernel is slower than separate products: few queries fill a tile
     # badly, and exact float32 pays for the whole tile.
-    return queries.dtype == torch.float32 and torch.get_float32_matmul_precision() != "highest"
+    return queries.dtype == torch.float32 and torch.backends.cuda.matmul.fp32_precision == "tf32"
 
 
 def attend_few(queries: Tensor, attended: KeysValues, hidden: Tensor | None) -> Tensor:

@@ -3,6 +3,7 @@
 Knows vectors of the model's width; nothing of regions, words or levels.
 """
 
+import torch
 from torch import Tensor, nn
 
 from meshcap.model import fused
@@ -19,7 +20,10 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout_inside)
 
     def forward(self, vectors: Tensor) -> Tensor:  # (…, D) → (…, D)
-        return self.outer(self.dropout(self.inner(vectors).relu_()))
+        inner = self.inner(vectors)
+        # In place where nobody can look: a large batch's inner vectors are its largest tensor.
+        inner = inner.relu() if torch.is_grad_enabled() else inner.relu_()
+        return self.outer(self.dropout(inner))
 
 
 class AddNorm(nn.Module):

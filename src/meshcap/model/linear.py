@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 from torch.nn import functional as F
 
 _there = torch.backends.mkldnn.is_available()
@@ -43,9 +44,24 @@ def _place(weight: Tensor) -> tuple[int, int]:
     return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
+def _plainly_computing() -> bool:
+    """Whether nothing stands between a product and its numbers: no transform, no counter.
+
+    Forward-mode gradients, vmap and the like, and modes that watch what is computed know
+    F.linear, but not the call that is used here.
+    """
+    return (
+        torch._C._functorch.peek_interpreter_stack() is None
+        and torch._C._len_torch_dispatch_stack() == 0
+        and forward_ad._current_level < 0
+    )
+
+
 def _onednn_serves(rows: Tensor, weight: Tensor) -> bool:
     return (
         not torch.is_grad_enabled()
+        and type(rows) is Tensor
+        and type(weight) in (nn.Parameter, Tensor)
         and rows.device.type == "cpu"
         and rows.dtype is torch.float32
         and weight.dtype is torch.float32
@@ -53,11 +69,16 @@ def _onednn_serves(rows: Tensor, weight: Tensor) -> bool:
         and rows.numel() > 0
         and not torch.is_autocast_enabled("cpu")
         and bool(torch.backends.mkldnn.enabled)
+        and _plainly_computing()
     )
 
 
 class Linear(nn.Linear):
-    """x ↦ W x + b. Without gradients on a CPU oneDNN multiplies, everywhere else F.linear."""
+    """x ↦ W x + b. Without gradients on a CPU oneDNN multiplies, everywhere else F.linear.
+
+    Whoever calls a packed one alone, outside `start`, `step` and `decode`, after writing to
+    `weight.data`, calls `pack()` first; every other change of weights is seen at once.
+    """
 
     _packed: _Packed | None = None
 

@@ -45,8 +45,12 @@ class State(NamedTuple):
 
         Stepping then writes into the room instead of copying what was spoken before. In return,
         of two states stepped from one the later takes the earlier one's place: for searches,
-        which go on from each state once.
+        which go on from each state once. Steps that gradients flow through are joined all the same.
         """
+        if beams < 1 or length < 1:
+            raise SettingError(
+                f"room for {length} words of {beams} rows was asked for; expected one at least"
+            )
         entries = self.visible.shape[2]
 
         def roomy(spoken: Tensor) -> Tensor:  # (B, H, E, d_k) → (B, H, E + beams * length, d_k)
@@ -66,7 +70,8 @@ class State(NamedTuple):
         before = self.spoken[layer]
         entries = before.keys.shape[2]
         after = entries + newest.keys.shape[2]
-        if self.room is None or after > self.room[layer].keys.shape[2]:
+        learning = torch.is_grad_enabled() and newest.keys.requires_grad
+        if self.room is None or learning or after > self.room[layer].keys.shape[2]:
             return KeysValues(
                 torch.cat([before.keys, newest.keys], dim=2),
                 torch.cat([before.values, newest.values], dim=2),
@@ -83,16 +88,17 @@ class State(NamedTuple):
         number for every picture.
         """
         pictures, beams, entries = self.visible.shape
-        if parents.dim() != 1 or parents.shape[0] == 0 or parents.shape[0] % pictures:
+        count = parents.shape[0] if parents.dim() == 1 else 0
+        if not count or count % pictures or parents.is_floating_point():
             raise SettingError(
-                f"parents have the shape {tuple(parents.shape)}; expected one dimension, "
-                f"a multiple of {pictures} pictures"
+                f"parents are {parents.dtype} of the shape {tuple(parents.shape)}; expected whole "
+                f"numbers in one dimension, a multiple of {pictures} pictures"
             )
         parents = parents.view(pictures, -1)  # (B, K')
         # Asking a GPU would make the search wait for it.
         if parents.device.type == "cpu" and not torch.compiler.is_compiling():
             of = parents.div(beams, rounding_mode="floor")
-            if not torch.equal(of, torch.arange(pictures)[:, None].expand_as(of)):
+            if not torch.equal(of, torch.arange(pictures, device="cpu")[:, None].expand_as(of)):
                 raise SettingError(
                     "parents name rows of another picture; rows follow rows of their own picture"
                 )
@@ -114,6 +120,7 @@ class DecodingTrace:
     """What one decoding layer saw at one step; in `decode`, at all words at once."""
 
     words: Tensor = field(default_factory=lambda: torch.empty(0))  # (G, H, Q, E)
+    visible: Tensor = field(default_factory=lambda: torch.empty(0))  # (G, Q, E): whose words
     levels: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, H, Q, R)
     gates: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, Q, D): α_i of Eq. 8
     crossed: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, Q, D): C(X̃ⁱ, Y)

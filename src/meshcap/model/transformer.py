@@ -7,6 +7,7 @@ E words spoken so far by a picture's rows, H heads, D width, V vocabulary.
 """
 
 from collections.abc import Hashable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -48,7 +49,7 @@ class CaptioningTransformer(nn.Module):
     @property
     def layers(self) -> list[DecodingLayer]:
         """The decoding layers, the first first."""
-        return [layer for layer in self.decoder if isinstance(layer, DecodingLayer)]
+        return cast(list[DecodingLayer], list(self.decoder))
 
     @property
     def longest(self) -> int:
@@ -75,12 +76,13 @@ class CaptioningTransformer(nn.Module):
         state: State,
         trace: Trace | None = None,
     ) -> tuple[Tensor, State]:
-        """Log-probabilities of each row's next word, (rows, V) float32, and the state then."""
+        """Log-probabilities of each row's next word, (rows, V), and the state then."""
         if words.shape != (state.rows,):
             raise SettingError(
                 f"words of a step have the shape {tuple(words.shape)}; expected ({state.rows},), "
                 "one for each row of the state"
             )
+        words = _whole(words)
         if words.device.type == "cpu" and not torch.compiler.is_compiling():
             self._expect_room(int(state.step) + 1)
             self._expect_known(words)
@@ -110,9 +112,9 @@ class CaptioningTransformer(nn.Module):
                 records[i],
             )
         logits = self.words.logits(vectors.flatten(0, 1))  # (rows, V)
-        # bf16 has no room for sums over a vocabulary: probabilities are float32 always.
-        log_probs = F.log_softmax(logits, dim=-1, dtype=torch.float32)
-        return log_probs, state._replace(spoken=tuple(spoken), visible=visible, step=step)
+        return _log_probabilities(logits), state._replace(
+            spoken=tuple(spoken), visible=visible, step=step
+        )
 
     def decode(
         self,
@@ -126,12 +128,13 @@ class CaptioningTransformer(nn.Module):
         with `<pad>` at their end.
         """
         regions = Regions.of(regions)
-        whole = not (words.is_floating_point() or words.is_complex())
-        if words.dim() != 3 or words.shape[0] != len(regions) or 0 in words.shape or not whole:
-            raise FeatureError(
-                f"captions are {words.dtype} of the shape {tuple(words.shape)}; "
-                f"expected whole numbers, ({len(regions)} pictures, captions, words)"
+        pictures = regions.features.shape[0]
+        if words.dim() != 3 or words.shape[0] != pictures or 0 in words.shape:
+            raise SettingError(
+                f"captions have the shape {tuple(words.shape)}; "
+                f"expected ({pictures} pictures, captions, words)"
             )
+        words = _whole(words)
         captions, length = words.shape[1:]
         self._expect_room(length)
         if words.device.type == "cpu" and not torch.compiler.is_compiling():
@@ -151,9 +154,9 @@ class CaptioningTransformer(nn.Module):
             spoken = layer.self_attention.project(vectors)
             vectors = layer(vectors, spoken, unseen, level, hidden, silent, record)
         logits = self.words.logits(vectors).unflatten(0, (-1, captions))
-        return F.log_softmax(logits, dim=-1, dtype=torch.float32)
+        return _log_probabilities(logits)
 
-    forward = decode  # so that hooks, DataParallel-like wrappers and compilers find the pass
+    forward = decode  # so that hooks and compilers find the pass
 
     def encode(self, regions: Regions | Tensor, trace: Trace | None = None) -> Tensor:
         """Section 3.1 alone: every level of every region, (B, L, R, D)."""
@@ -161,12 +164,15 @@ class CaptioningTransformer(nn.Module):
 
     def replay_key(self) -> Hashable | None:
         """What must be unchanged for a recorded search to be replayed (see search/replay.py)."""
-        addresses: list[int] = [self.training]
+        found: list[Hashable] = []
         for each in self.modules():
             if each._forward_hooks or each._forward_pre_hooks:
                 return None  # a replay would not call them
-            addresses += [own.data_ptr() for own in each._parameters.values() if own is not None]
-        return tuple(addresses)
+            found.append(each.training)
+            for own in (*each._parameters.values(), *each._buffers.values()):
+                if own is not None:
+                    found += (own.data_ptr(), own.dtype)
+        return tuple(found)
 
     def _levels(
         self, regions: Regions, trace: Trace | None
@@ -239,6 +245,18 @@ class CaptioningTransformer(nn.Module):
                 f"a sentence of {length} words was asked for; "
                 f"this model has positions for {self.config.longest}"
             )
+
+
+def _whole(words: Tensor) -> Tensor:
+    """Word numbers in the type that they are looked up by."""
+    if words.is_floating_point() or words.is_complex() or words.dtype == torch.bool:
+        raise SettingError(f"words are {words.dtype}; expected whole numbers")
+    return words.long()
+
+
+def _log_probabilities(logits: Tensor) -> Tensor:
+    # bf16 has no room for sums over a vocabulary: probabilities are float32 at least.
+    return F.log_softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
 def _records(trace: Trace | None, layers: int) -> Sequence[DecodingTrace | None]:

@@ -6,6 +6,8 @@ Shapes: V words of the vocabulary, D width, W width of given vectors; `…` any.
 """
 
 import math
+from collections.abc import Callable
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -31,8 +33,17 @@ class Words(nn.Module):
 
     def __init__(self, positions: Tensor, *, positions_are_weights: bool) -> None:
         super().__init__()
+        self.computed = not positions_are_weights
         # Row 0 is unused: the first word stands at position 1, as in the authors' code.
         self.register_buffer("positions", positions, persistent=positions_are_weights)
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        # Sinusoids are made anew in a new type: what bf16 rounds off does not come back.
+        super()._apply(change, recurse)  # type: ignore[no-untyped-call]
+        if self.computed and not self.positions.is_meta:
+            longest, width = self.positions.shape[0] - 1, self.positions.shape[1]
+            self.positions = sinusoids(longest, width).to(self.positions)
+        return self
 
     def vectors(self, numbers: Tensor) -> Tensor:
         """(…) → (…, D)"""

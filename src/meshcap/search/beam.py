@@ -8,6 +8,7 @@ Shapes: B pictures, K beams, N candidates a beam, T words, V vocabulary.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
+from operator import index
 from typing import Any, NamedTuple
 
 import torch
@@ -78,20 +79,17 @@ def beam_search(
     again and replay it (search/replay.py).
     """
     special = getattr(words, "special_words", SPECIAL_WORDS)
-    for name, value, lowest in (
-        ("beams", beams, 1),
-        ("length", length, 1),
-        ("captions", beams if captions is None else captions, 1),
-        ("least", least, 0),
-    ):
-        _expect_count(name, value, lowest)
+    beams, length = _count("beams", beams, 1), _count("length", length, 1)
+    least = _count("least", least, 0)
+    captions = None if captions is None else _count("captions", captions, 1)
     if not isinstance(length_normalisation, (int, float)) or not isfinite(length_normalisation):
         raise SettingError(
             f"'length_normalisation' is {length_normalisation!r}; expected a number, 0 for none"
         )
-    never = set(special.never_spoken if forbidden is None else forbidden)
-    for word in never:
-        _expect_count("forbidden", word, 0)
+    if not isinstance(forbidden, Iterable | None):
+        raise SettingError(f"'forbidden' is {forbidden!r}; expected several words' numbers")
+    chosen = special.never_spoken if forbidden is None else forbidden
+    never = {_count("forbidden", word, 0) for word in chosen}
     settings = BeamSettings(
         beams,
         length,
@@ -102,8 +100,8 @@ def beam_search(
         special,
     )
     _check(settings, captions, getattr(words, "longest", None))
-    if isinstance(regions, Tensor):
-        regions = Regions(regions)
+    if isinstance(regions, Tensor) and regions.is_floating_point() and regions.dim() in (2, 3):
+        regions = Regions(regions)  # bare features; whatever else a NextWord takes goes through
     with torch.no_grad():
         found = replayed(words, regions, settings, _search) if replay else None
         if found is None:
@@ -118,9 +116,15 @@ def greedy_search(
     return beam_search(words, regions, beams=1, length=length, **settings)
 
 
-def _expect_count(name: str, value: object, lowest: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+def _count(name: str, value: Any, lowest: int) -> int:
+    """A whole number of any kind, numpy's too, as Python's."""
+    try:
+        count = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        count = None
+    if count is None or count < lowest:
         raise SettingError(f"'{name}' is {value!r}; expected a whole number of at least {lowest}")
+    return count
 
 
 def _check(settings: BeamSettings, captions: int | None, longest: int | None) -> None:
@@ -149,20 +153,22 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
     # One beam a picture until the first word is chosen.
     beams = Beams(
         words=torch.full((pictures, 1, length), special.after_end, device=device),
-        log_probs=torch.zeros(pictures, 1, length, device=device),
-        scores=torch.zeros(pictures, 1, device=device),
+        log_probs=torch.zeros(pictures, 1, length, dtype=torch.float32, device=device),
+        scores=torch.zeros(pictures, 1, dtype=torch.float32, device=device),
         lengths=torch.zeros(pictures, 1, dtype=torch.int64, device=device),
         finished=torch.zeros(pictures, 1, dtype=torch.bool, device=device),
     )
     never = {*settings.forbidden}
     penalty: Tensor | None = None
     # A finished beam has one way on: to say nothing, at its unchanged score.
-    silence = torch.full((settings.beams + len(never) + 2,), _NEVER, device=device)
+    silence = torch.full(
+        (settings.beams + len(never) + 2,), _NEVER, dtype=torch.float32, device=device
+    )
     silence.narrow(0, 0, 1).fill_(0.0)
     for t in range(length):
         log_probs, state = words.step(newest, state)
         before = beams.scores.shape[1]
-        log_probs = log_probs.view(pictures, before, -1)  # (B, K, V)
+        log_probs = log_probs.float().view(pictures, before, -1)  # (B, K, V)
         if t in (0, settings.least):
             early = {special.end} if t < settings.least else set()
             penalty = _penalty(log_probs.shape[-1], never | early, device)
@@ -238,7 +244,7 @@ def _penalty(size: int, never: set[int], device: torch.device) -> Tensor | None:
     """(V,) zeros, and -inf for words that must not be said; None where all may be."""
     if not never:
         return None
-    penalty = torch.zeros(size, device=device)
+    penalty = torch.zeros(size, dtype=torch.float32, device=device)
     for word in sorted(never):  # one by one: a list of them would have to be copied to a GPU
         if not 0 <= word < size:
             raise SettingError(f"forbidden word {word} is not among the {size} words")
@@ -264,5 +270,5 @@ def _hypotheses(beams: Beams, settings: BeamSettings) -> Hypotheses:
 
 
 def _device_of(regions: Any) -> torch.device:
-    features = getattr(regions, "features", None)
+    features = getattr(regions, "features", regions)
     return features.device if isinstance(features, Tensor) else torch.device("cpu")

@@ -4,7 +4,7 @@ Knows NextWords; nothing of networks. The members must share one vocabulary.
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -42,17 +42,17 @@ class Ensemble:
     does (not normalised again).
     """
 
-    def __init__(self, members: Sequence[NextWord[Any]], mean: Mean = "probabilities") -> None:
-        if not members:
+    def __init__(self, members: Iterable[NextWord[Any]], mean: Mean = "probabilities") -> None:
+        self.members = tuple(members)
+        if not self.members:
             raise SettingError("an ensemble has no members; expected at least one")
         if mean not in ("probabilities", "log-probabilities"):
             raise SettingError(
                 f"an ensemble's 'mean' is {mean!r}; expected probabilities or log-probabilities"
             )
-        self.members = tuple(members)
         self.mean = mean
-        self.special_words = _together(members)
-        rooms = [each.longest for each in members if hasattr(each, "longest")]
+        self.special_words = _together(self.members)
+        rooms = [each.longest for each in self.members if hasattr(each, "longest")]
         if rooms:
             self.longest = min(rooms)
 

@@ -27,6 +27,8 @@ S = TypeVar("S", bound=SearchState)
 class NextWord(Protocol[S]):
     """Anything that scores next words.
 
+    A search asks `len()` of the regions how many pictures they are, and works on the device of
+    their `features`, if they have any; it hands them to `start` and knows nothing else of them.
     It may also have: `special_words`, the numbers of words that are none (else 0, 1, 2, 3 are
     `<unk>`, `<pad>`, `<bos>`, `<eos>`); `longest`, the most words it has positions for.
     """

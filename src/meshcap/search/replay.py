@@ -82,7 +82,7 @@ def replayed(
     recordings = _of.setdefault(words, _Recordings())
     features = regions.features
     kind = (features.shape[1:], features.dtype, features.device, regions.present is None)
-    key = (unchanged, settings, kind, torch.get_float32_matmul_precision())
+    key = (unchanged, settings, kind, torch.backends.cuda.matmul.fp32_precision)
     pictures = len(regions)
     with recordings.lock:
         sizes = recordings.made.get(key, {})
@@ -128,8 +128,10 @@ def _record(
         try:
             with torch.cuda.graph(graph, pool=recordings.pool):
                 found = search(words, Regions(features, present), settings)
-        except RuntimeError as error:
+        except Exception as error:
             torch.cuda.set_stream(before)  # a broken recording leaves its own
+            if not isinstance(error, RuntimeError):
+                raise
             logging.getLogger(__name__).warning(
                 "this search cannot be recorded and runs step by step: %s", error
             )
