@@ -78,8 +78,8 @@ def machine(device: torch.device) -> str:
     return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
-def main() -> None:
-    """Time each batch size and print a row."""
+def chosen_on_the_command_line() -> argparse.Namespace:
+    """What to time."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     arguments.add_argument("--precision", default="float32", choices=["float32", "tf32", "bf16"])
@@ -90,7 +90,14 @@ def main() -> None:
     arguments.add_argument("--runs", type=int, default=5)
     arguments.add_argument("--no-plain", action="store_true", help="leave the plain search out")
     chosen = arguments.parse_args()
+    if chosen.device == "cuda" and not torch.cuda.is_available():
+        arguments.error("there is no GPU that PyTorch can use here")
+    return chosen
 
+
+def main() -> None:
+    """Time each batch size and print a row."""
+    chosen = chosen_on_the_command_line()
     device = torch.device(chosen.device)
     torch.manual_seed(0)
     torch.set_float32_matmul_precision("high" if chosen.precision == "tf32" else "highest")

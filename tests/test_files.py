@@ -346,3 +346,22 @@ def test_what_goes_wrong_with_another_file_is_not_said_of_this_one(tmp_path: Pat
     with pytest.raises(FileNotFoundError), written_whole(tmp_path / "out"):
         (tmp_path / "missing").read_bytes()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_regular_file_is_not_written_over(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileError, match="is a pipe or a device; expected the name of a file"):
+        write_json(pipe, 1)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    real, link = tmp_path / "deep" / "real.json", tmp_path / "link.json"
+    write_json(real, "old")
+    link.symlink_to(real)
+    write_json(link, "new")
+    assert link.is_symlink()
+    assert read_json(real) == "new"
+    assert sorted(each.name for each in (tmp_path / "deep").iterdir()) == ["real.json"]

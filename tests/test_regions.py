@@ -15,6 +15,7 @@ import meshcap
 from meshcap.errors import FeatureError
 from meshcap.regions import Regions
 
+TENSOR = "expected a torch tensor (torch.from_numpy makes one of an array)"
 SHAPE = "expected (pictures, regions, features) or (regions, features), at least one of each"
 
 
@@ -56,13 +57,22 @@ def test_one_picture_and_many_become_a_batch(
 
 # Arguments and the whole sentence that refuses them.
 REFUSED: list[tuple[tuple[Any, ...], str]] = [
-    (([[1.0, 2.0]],), "regions are of the type list; expected a torch tensor"),
-    ((np.ones((3, 5), "float32"),), "regions are of the type ndarray; expected a torch tensor"),
+    (
+        ([[1.0, 2.0]],),
+        f"regions are of the type list; {TENSOR}",
+    ),
+    (
+        (np.ones((3, 5), "float32"),),
+        f"regions are of the type ndarray; {TENSOR}",
+    ),
     (
         (ones(3, 5), np.ones(3, bool)),
-        "'present' is of the type ndarray; expected a torch tensor",
+        f"'present' is of the type ndarray; {TENSOR}",
     ),
-    ((None,), "regions are of the type NoneType; expected a torch tensor"),
+    (
+        (None,),
+        f"regions are of the type NoneType; {TENSOR}",
+    ),
     ((ones(5),), f"regions have the shape (5,); {SHAPE}"),
     ((torch.tensor(1.0),), f"regions have the shape (); {SHAPE}"),
     ((ones(1, 2, 3, 5),), f"regions have the shape (1, 2, 3, 5); {SHAPE}"),

@@ -22,6 +22,19 @@ def _expect_path(path: Path) -> None:
         raise FileError(f"{str(path)!r} is no path: it holds a null character")
 
 
+def expect_writable(path: Path | str) -> None:
+    """Say, before long work, that a file of this name cannot be written."""
+    target = Path(path)
+    _expect_path(target)
+    if target.is_dir():
+        raise FileError(f"'{target}' is a folder; expected the name of a file to write")
+    if target.exists() and not target.is_file():
+        # Renaming a file onto it would destroy it.
+        raise FileError(f"'{target}' is a pipe or a device; expected the name of a file to write")
+    if not target.parent.is_dir():
+        raise FileError(f"'{target}' cannot be written: the folder '{target.parent}' is missing")
+
+
 @contextmanager
 def written_whole(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it onto `path` only when the block succeeds.
@@ -30,11 +43,9 @@ def written_whole(path: Path | str) -> Iterator[Path]:
     write leaves the old file as it was.
     """
     target = Path(path)
-    _expect_path(target)
-    if target.is_dir():
-        raise FileError(f"'{target}' is a folder; expected the name of a file to write")
-    if not target.parent.is_dir():
-        raise FileError(f"'{target}' cannot be written: the folder '{target.parent}' is missing")
+    expect_writable(target)
+    # What a link leads to is what is meant, and it stays a link.
+    target = target.resolve()
     temporary = target.parent / f".meshcap-{token_hex(8)}.tmp"
     try:
         temporary.touch(exist_ok=False)  # with the rights that the user's umask gives

@@ -14,7 +14,7 @@ from torch import Tensor
 from meshcap.errors import FeatureError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Regions:
     """A batch of pictures, each a set of feature vectors. Accepts one picture, (R, D_in), too."""
 
@@ -31,7 +31,10 @@ class Regions:
         ):
             if not isinstance(value, Tensor) and (value is not None or value is features):
                 kind = type(value).__name__
-                raise FeatureError(f"{what} of the type {kind}; expected a torch tensor")
+                raise FeatureError(
+                    f"{what} of the type {kind}; expected a torch tensor "
+                    "(torch.from_numpy makes one of an array)"
+                )
         if features.dim() == 2:
             features = features[None]
             present = (
@@ -69,6 +72,11 @@ class Regions:
     def of(cls, regions: "Regions | Tensor") -> "Regions":
         """Regions as they are; a bare tensor of features as regions that are all present."""
         return regions if isinstance(regions, Regions) else cls(regions)
+
+    def __repr__(self) -> str:
+        held = ("features", self.features), ("present", self.present), ("boxes", self.boxes)
+        shown = [f"{name} {tuple(each.shape)}" for name, each in held if each is not None]
+        return f"Regions({', '.join(shown)})"
 
     def __len__(self) -> int:
         return self.features.shape[0]

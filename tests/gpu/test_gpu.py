@@ -159,7 +159,7 @@ def test_training_and_evaluation_are_recorded_apart() -> None:
     regions = a_few(3)
     for _ in range(3):
         model.train()
-        loose = [beam_search(model, regions).scores for _ in range(3)]
+        loose = [beam_search(model, regions, dropout=True).scores for _ in range(3)]
         model.eval()
         firm = [beam_search(model, regions).scores for _ in range(3)]
     assert torch.equal(firm[0], firm[1]) and torch.equal(firm[1], firm[2])

@@ -11,8 +11,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from meshcap.errors import FeatureError, SettingError
 from meshcap.model import VARIANTS, CaptioningTransformer, Trace, build
+from meshcap.model.linear import Linear
 from meshcap.regions import Regions
 from meshcap.search import Ensemble, beam_search
+from meshcap.weights import load, save
 
 SMALL = replace(
     VARIANTS["m2"],
@@ -241,3 +243,30 @@ def test_an_ensemble_takes_its_members_from_anything() -> None:
     want = beam_search(Ensemble(models), features(), length=5)
     found = beam_search(Ensemble(each for each in models), features(), length=5)
     assert torch.equal(found.scores, want.scores)
+
+
+def test_a_name_is_no_config() -> None:
+    with pytest.raises(SettingError, match="'m2-softmax'; expected a ModelConfig such as"):
+        build("m2-softmax")
+
+
+def test_a_wrapped_model_is_saved_as_what_it_wraps(tmp_path) -> None:
+    model = a_model()
+    for wrapped in (torch.compile(model, backend="eager"), nn.DataParallel(model)):
+        save(wrapped, tmp_path / "model.safetensors")
+        found = load(tmp_path / "model.safetensors")
+        assert torch.equal(found.decode(features(), WORDS), model.decode(features(), WORDS))
+    with pytest.raises(SettingError, match="is of the type dict; expected a meshcap model"):
+        save(dict(model.state_dict()), tmp_path / "model.safetensors")
+
+
+def test_a_search_on_a_cpu_packs_the_decoders_weights_once() -> None:
+    model = a_model()
+    maps = [each for each in model.decoder.modules() if isinstance(each, Linear)]
+    beam_search(model, features(), length=3)
+    packed = [each._packed for each in maps]
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("this PyTorch has no oneDNN")
+    assert maps and None not in packed
+    beam_search(model, features(), length=3)
+    assert all(each._packed is before for each, before in zip(maps, packed, strict=True))

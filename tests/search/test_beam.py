@@ -26,7 +26,7 @@ from fakes import (
     random_table,
     scripted_table,
 )
-from meshcap.errors import SettingError
+from meshcap.errors import FeatureError, SettingError
 from meshcap.model import VARIANTS, CaptioningTransformer, State, build
 from meshcap.regions import Regions
 from meshcap.search import Hypotheses, beam_search, greedy_search
@@ -785,3 +785,67 @@ def test_rows_that_are_no_sentence_are_all_filling_and_do_not_keep_the_search_go
         assert not none[0]
         assert (found.words[0][none] == 1).all()
         assert (found.log_probs[0][none] == 0).all()
+
+
+def test_a_model_in_training_mode_is_searched_with_a_warning_or_on_purpose() -> None:
+    model = tiny("m2").train()
+    try:
+        with pytest.warns(UserWarning, match="is in training mode"):
+            beam_search(model, some_regions(2), length=4)
+        beam_search(model, some_regions(2), length=4, dropout=True)
+    finally:
+        model.eval()
+
+
+class Says:
+    """A NextWord whose every step gives the same."""
+
+    def __init__(self, log_probs: Tensor) -> None:
+        self.log_probs = log_probs
+
+    def start(self, regions: object) -> "Says":
+        return self
+
+    def follow(self, parents: Tensor) -> "Says":
+        return self
+
+    def step(self, words: Tensor, state: "Says") -> tuple[Tensor, "Says"]:
+        return self.log_probs, self
+
+
+@pytest.mark.parametrize(
+    ("log_probs", "kind", "sentence"),
+    [
+        (torch.zeros(8, 8), SettingError, r"of the shape \(8, 8\); expected \(2 rows, words\)"),
+        (torch.zeros(2, 1, 8), SettingError, r"of the shape \(2, 1, 8\); expected"),
+        (
+            torch.full((2, 8), 0.125),
+            SettingError,
+            "log-probability of 0.125; expected none above 0",
+        ),
+        (torch.full((2, 8), torch.nan), FeatureError, "are all features numbers"),
+    ],
+)
+def test_what_a_next_word_may_not_say_is_one_sentence(
+    log_probs: Tensor, kind: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(kind, match=sentence):
+        beam_search(Says(log_probs), range(2), length=3)
+
+
+@pytest.mark.parametrize("nothing", [[], 3, range(0)])
+def test_a_search_for_no_pictures_is_refused(nothing: object) -> None:
+    with pytest.raises(SettingError, match="of no pictures was given to a search"):
+        beam_search(Says(torch.zeros(1, 8)), nothing)
+
+
+def test_regions_that_are_no_numbers_are_named_by_the_search() -> None:
+    features = torch.full((2, 3, tiny("m2").config.region_width), torch.inf)
+    with pytest.raises(FeatureError, match="are all features numbers"):
+        beam_search(tiny("m2"), features, length=3)
+
+
+def test_sentences_and_regions_print_their_shapes_and_not_their_numbers() -> None:
+    found = beam_search(tiny("m2"), some_regions(2), beams=3, length=4)
+    assert repr(found) == "Hypotheses(2 pictures, 3 sentences of 4 words)"
+    assert repr(Regions(torch.zeros(4, 5))) == "Regions(features (1, 4, 5))"

@@ -226,3 +226,8 @@ def test_a_small_golden_caption_has_the_authors_numbers():
     # The head of the authors' list; the full list is compared above.
     head = Vocabulary([*SPECIAL, *"a on of the in with and is man to sitting".split()])
     assert head.encode("A man sitting, on the zebra.") == [2, 4, 12, 14, 5, 7, 0, 3]
+
+
+def test_one_string_is_not_counted_letter_by_letter():
+    with pytest.raises(VocabularyError, match="are one string; expected several captions"):
+        Vocabulary.count("a cat on a mat")

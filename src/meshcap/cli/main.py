@@ -8,6 +8,7 @@ Exit codes: 0 success, 1 bad input, 2 wrong usage, 130 interruption.
 
 import argparse
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -45,6 +46,11 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     except MeshcapError as error:
         return _complain(str(error), 1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _forget_stdout()
+        return _complain(f"the results cannot be written: {error.strerror}", 1)
     except KeyboardInterrupt:
         return _complain("interrupted", 130)
     return code

@@ -100,6 +100,7 @@ def _forth(options: argparse.Namespace) -> str:
 
 
 def _back(options: argparse.Namespace) -> str:
+    from meshcap.files import expect_writable
     from meshcap.text import Vocabulary
     from meshcap.weights import read, save_authors
     from meshcap.weights.assembly import expect_words, naming
@@ -115,6 +116,8 @@ def _back(options: argparse.Namespace) -> str:
         raise VocabularyError(
             f"'{options.checkpoint}' holds no vocabulary; expected one for --vocabulary-out"
         )
+    for each in filter(None, [options.out, options.vocabulary_out]):
+        expect_writable(each)  # both, before one of them is written
     with naming(options.checkpoint):
         save_authors(found.model, options.out)
     words = f"wrote '{options.out}': a checkpoint for the authors' code"
@@ -174,11 +177,15 @@ def _model(path: str) -> dict[str, Any]:
     from meshcap.weights import describe
 
     found = describe(path)
+    variant, settings = _variant(found.config), _settings(found.config)
+    if not variant and settings["row"]:
+        # The row came along when a variant's settings were changed; its score did not.
+        settings["row"] = f"like {settings['row']}, with other settings"
     return {
         "kind": "model",
         "format": found.version,
-        "variant": _variant(found.config),
-        **_settings(found.config),
+        "variant": variant,
+        **settings,
         **_amounts(found.tensors, found.size),
         "vocabulary": None if found.vocabulary is None else _vocabulary(found.vocabulary),
         "notes": dict(found.notes),

@@ -7,6 +7,7 @@ import logging
 
 from torch import Tensor, nn
 
+from meshcap.errors import SettingError
 from meshcap.model.attention import Attention, MemoryAttention
 from meshcap.model.config import ModelConfig
 from meshcap.model.decoder import (
@@ -32,6 +33,10 @@ from meshcap.special_words import AUTHORS_SPECIAL_WORDS, SPECIAL_WORDS
 
 def build(config: ModelConfig, word_vectors: Tensor | None = None) -> CaptioningTransformer:
     """The model that `config` describes, freshly initialised; `word_vectors` (V, W) for GloVe."""
+    if not isinstance(config, ModelConfig):
+        raise SettingError(
+            f"a model cannot be built of {config!r}; expected a ModelConfig such as VARIANTS['m2']"
+        )
     model = CaptioningTransformer(
         config,
         AUTHORS_SPECIAL_WORDS if config.speech == "anything" else SPECIAL_WORDS,

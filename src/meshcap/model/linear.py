@@ -90,15 +90,16 @@ class Linear(nn.Linear):
         vectors also tells of numbers that have changed places.
         """
         weight = self.weight
-        if _multiply is None or _reorder is None or not _onednn_serves(weight, weight):
+        numbers = weight.detach()
+        if _multiply is None or _reorder is None or not _onednn_serves(numbers, weight):
             self._packed = None
             return
         across, down = _probe(self.in_features), _probe(self.out_features)
-        read = _multiply(across[None], weight, None, "none", [], "")  # (1, out)
+        read = _multiply(across[None], numbers, None, "none", [], "")  # (1, out)
         place, trace = _place(weight), (read[0] @ down).item()
         packed = self._packed
         if packed is None or packed.place != place or packed.trace != trace:
-            self._packed = _Packed(_reorder(weight.detach(), _ROWS), place, trace)
+            self._packed = _Packed(_reorder(numbers, _ROWS), place, trace)
 
     def forward(self, rows: Tensor) -> Tensor:  # (…, in) → (…, out)
         weight, bias = self.weight, self.bias

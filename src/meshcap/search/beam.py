@@ -5,16 +5,17 @@ Knows scores and beams; nothing of pictures, regions or the network.
 Shapes: B pictures, K beams, N candidates a beam, T words, V vocabulary.
 """
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from operator import index
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from meshcap.errors import SettingError
+from meshcap.errors import FeatureError, SettingError
 from meshcap.regions import Regions
 from meshcap.search.protocol import Hypotheses, NextWord, Reservable, S
 from meshcap.search.replay import replayed
@@ -22,6 +23,7 @@ from meshcap.search.top import largest
 from meshcap.special_words import SPECIAL_WORDS, SpecialWords
 
 _NEVER = float("-inf")
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def beam_search(
     length_normalisation: float = 0.0,
     forbidden: Iterable[int] | None = None,
     no_repeats: bool = False,
+    dropout: bool = False,
     replay: bool = True,
 ) -> Hypotheses:
     """The most probable sentences of each picture that `beams` beams find.
@@ -75,8 +78,9 @@ def beam_search(
     `length`: the most words, the end counted. `captions`: how many to return, else all beams.
     `least`: no end before so many words. `length_normalisation`: α of score / words^α; 0 is off.
     `forbidden`: words never said; else those that `words` names in its `special_words`.
-    `no_repeats`: no word twice in a row. `replay`: on a GPU, record a search whose shapes come
-    again and replay it (search/replay.py).
+    `no_repeats`: no word twice in a row. `dropout`: a model in training mode is meant to be;
+    else a warning says that its searches differ from one another. `replay`: on a GPU, record a
+    search whose shapes come again and replay it (search/replay.py).
     """
     special = getattr(words, "special_words", SPECIAL_WORDS)
     beams, length = _count("beams", beams, 1), _count("length", length, 1)
@@ -102,6 +106,12 @@ def beam_search(
     _check(settings, captions, getattr(words, "longest", None))
     if isinstance(regions, Tensor) and regions.is_floating_point() and regions.dim() in (2, 3):
         regions = Regions(regions)  # bare features; whatever else a NextWord takes goes through
+    if getattr(words, "training", False) and not dropout:
+        warnings.warn(
+            "the model is in training mode, so that dropout makes each search different: "
+            "call its eval(), or say dropout=True if this is meant",
+            stacklevel=2,
+        )
     with torch.no_grad():
         found = replayed(words, regions, settings, _search) if replay else None
         if found is None:
@@ -144,10 +154,10 @@ def _check(settings: BeamSettings, captions: int | None, longest: int | None) ->
 
 def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypotheses:
     special, length = settings.special, settings.length
+    pictures, device = _pictures(regions), _device_of(regions)
     state = words.start(regions)
     if isinstance(state, Reservable):
         state = state.reserve(settings.beams, length)
-    pictures, device = len(regions), _device_of(regions)
     newest = torch.full((pictures,), special.beginning, dtype=torch.int64, device=device)
     picture = torch.arange(pictures, device=device)[:, None]
     # One beam a picture until the first word is chosen.
@@ -168,6 +178,7 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
     for t in range(length):
         log_probs, state = words.step(newest, state)
         before = beams.scores.shape[1]
+        _expect_log_probs(log_probs, newest, check_numbers=t == 0 and device.type == "cpu")
         log_probs = log_probs.float().view(pictures, before, -1)  # (B, K, V)
         if t in (0, settings.least):
             early = {special.end} if t < settings.least else set()
@@ -267,6 +278,35 @@ def _hypotheses(beams: Beams, settings: BeamSettings) -> Hypotheses:
     words = words.masked_fill(nothing, settings.special.after_end)
     log_probs = log_probs.masked_fill(nothing, 0.0)
     return Hypotheses(words, log_probs, scores)
+
+
+def _pictures(regions: Any) -> int:
+    try:
+        pictures = len(regions)
+    except TypeError:
+        pictures = 0
+    if not pictures:
+        kind = type(regions).__name__
+        raise SettingError(f"a {kind} of no pictures was given to a search; expected one at least")
+    return pictures
+
+
+def _expect_log_probs(log_probs: Tensor, newest: Tensor, *, check_numbers: bool) -> None:
+    if log_probs.dim() != 2 or log_probs.shape[0] != newest.shape[0]:
+        raise SettingError(
+            f"a step gave log-probabilities of the shape {tuple(log_probs.shape)}; "
+            f"expected ({newest.shape[0]} rows, words)"
+        )
+    if check_numbers:  # once, and never on a GPU, which would have to be waited for
+        most = log_probs.max().item()
+        if isnan(most):
+            raise FeatureError(
+                "the first word's log-probabilities are not numbers; are all features numbers?"
+            )
+        if most > _ROUNDING:
+            raise SettingError(
+                f"a step gave a log-probability of {most:.3g}; expected none above 0"
+            )
 
 
 def _device_of(regions: Any) -> torch.device:

@@ -63,7 +63,7 @@ class Replayable(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hypotheses:
     """Sentences found, the best first."""
 
@@ -73,6 +73,9 @@ class Hypotheses:
 
     def __len__(self) -> int:
         return self.words.shape[0]
+
+    def __repr__(self) -> str:
+        return "Hypotheses({} pictures, {} sentences of {} words)".format(*self.words.shape)
 
     def first(self, pictures: int) -> "Hypotheses":
         """Those of the first so many pictures."""

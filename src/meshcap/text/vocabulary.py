@@ -69,6 +69,8 @@ class Vocabulary:
         keep_white_space: bool = False,
     ) -> "Vocabulary":
         """The words of `captions` that occur at least `at_least` times."""
+        if isinstance(captions, str):
+            raise VocabularyError("captions to count are one string; expected several captions")
         counts: Counter[str] = Counter()
         for caption in captions:
             counts.update(_words_in(caption, keep_white_space))

@@ -37,6 +37,7 @@ FORMAT = "meshcap model"
 VERSION = 1
 _ENTRY = "meshcap"
 _FIELDS = ("format", "version", "config", "vocabulary", "notes")
+_MOST_HEADER = 100_000_000  # what safetensors allows
 _MOST_METADATA = 32 * MIB  # safetensors refuses headers of more than 100 MB
 _TYPES = {
     "F64": torch.float64,
@@ -82,6 +83,11 @@ def save(
     notes: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model file, whole or not at all. `notes` is whatever JSON can say."""
+    # As torch.compile and DataParallel wrap it.
+    model = getattr(model, "_orig_mod", getattr(model, "module", model))
+    if not isinstance(model, CaptioningTransformer):
+        kind = type(model).__name__
+        raise SettingError(f"what is to be saved is of the type {kind}; expected a meshcap model")
     config = model.config
     if vocabulary is not None:
         expect_words(vocabulary, config.vocabulary_size)
@@ -183,7 +189,9 @@ def _expect_header(path: Path) -> None:
             "a pickle or a file of torch.save, which is not loaded as a model; the authors' "
             "checkpoints are read by `meshcap convert` and meshcap.weights.load_authors"
         )
-    if len(first) < 8:
+    if len(first) < 8 or claimed > _MOST_HEADER:
+        if size >= 8:
+            raise WeightsError("no safetensors file: it does not begin with the length of a header")
         raise WeightsError(f"no safetensors file: it ends after {size} bytes")
     raise WeightsError(
         "no safetensors file, or a truncated one: "
