@@ -22,19 +22,10 @@ from meshcap.model import VARIANTS, build
 from meshcap.text import Vocabulary
 from meshcap.weights import load, read, save, save_authors
 from meshcap.weights.pickles import read_tensors
+from recipes import SMALL_AUTHORS as SMALL
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 COMMANDS = ["convert", "info"]
-SMALL = replace(
-    VARIANTS["m2-authors"],
-    vocabulary_size=12,
-    region_width=6,
-    width=8,
-    heads=2,
-    feed_forward=5,
-    memory_slots=3,
-    longest=7,
-)
 WORDS = Vocabulary(["<unk>", "<pad>", "<bos>", "<eos>", " ", *"abcdefg"])
 
 

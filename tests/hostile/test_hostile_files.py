@@ -14,7 +14,6 @@ import sys
 import tarfile
 import zipfile
 from collections import OrderedDict
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,20 +25,10 @@ from safetensors.torch import load_file, save_file
 
 from meshcap.cli.main import main
 from meshcap.errors import MeshcapError, WeightsError
-from meshcap.model import VARIANTS, build
+from meshcap.model import build
 from meshcap.text import Vocabulary
 from meshcap.weights import describe, load, load_authors, read, save, save_authors
-
-SMALL = replace(
-    VARIANTS["m2-authors"],
-    vocabulary_size=12,
-    region_width=6,
-    width=8,
-    heads=2,
-    feed_forward=5,
-    memory_slots=3,
-    longest=7,
-)
+from recipes import SMALL_AUTHORS as SMALL
 
 
 class Runs:

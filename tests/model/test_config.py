@@ -7,8 +7,6 @@ by caption. It knows the names of weights and nothing else of the network. The g
 
 import json
 import math
-import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -24,22 +22,11 @@ from meshcap.errors import SettingError
 from meshcap.model import VARIANTS, CaptioningTransformer, ModelConfig, build
 from meshcap.search import beam_search
 from meshcap.weights.authors import names
-
-Array = np.ndarray
-Weights = dict[str, Array]
+from recipes import BEGINNING, PAD, Array, Weights, by_recipe, inputs, tiny
 
 NEAR = {"atol": 1e-5, "rtol": 0.0}
-PAD, BEGINNING = 1, 2
+TINY = tiny(VARIANTS["m2"])
 FACTS = Path(__file__).resolve().parent.parent / "golden" / "equations.json"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Models of this size gain nothing from a second thread, and lose much where cores are busy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 # Eq. 1–9 and the variants, from the paper; the code's ways from reference-differences.md.
@@ -189,56 +176,6 @@ def log_probabilities(
     else:
         logits = affine(w, "words.output", x)
     return logits - np.log(np.exp(logits).sum(1, keepdims=True))
-
-
-# Small models whose weights come from a recipe, the same on every machine.
-
-
-def tiny(config: ModelConfig) -> ModelConfig:
-    return replace(
-        config,
-        vocabulary_size=30,
-        region_width=12,
-        width=16,
-        heads=2,
-        feed_forward=24,
-        longest=9,
-        memory_slots=min(config.memory_slots, 5),
-        word_vectors=min(config.word_vectors, 10),
-    )
-
-
-TINY = tiny(VARIANTS["m2"])
-
-
-def recipe(name: str, shape: tuple[int, ...]) -> Array:
-    """`equations.json` says it in words."""
-    n = np.random.RandomState(zlib.crc32(name.encode())).standard_normal(shape)
-    if len(shape) == 1:
-        n = 0.3 * n
-        return 1 + n if "norm" in name and name.endswith("weight") else n
-    if fnmatch(name, "*memory_*") or fnmatch(name, "words.*"):
-        return 0.7 * n
-    return 1.3 * n / math.sqrt(shape[1])
-
-
-def by_recipe(config: ModelConfig) -> tuple[CaptioningTransformer, Weights]:
-    model = build(config)
-    w = {key: recipe(key, tuple(each.shape)) for key, each in model.state_dict().items()}
-    model.load_state_dict({key: torch.from_numpy(each) for key, each in w.items()})
-    # The model's numbers are float32; the equations start from the same.
-    return model.eval(), {key: each.astype(np.float32).astype(float) for key, each in w.items()}
-
-
-def inputs(region_width: int = 12) -> tuple[Array, Array, Array]:
-    """Features (2, 6, D_in), present (2, 6), words (2, 2, 7)."""
-    random = np.random.RandomState(zlib.crc32(b"inputs"))
-    features = random.standard_normal((2, 6, region_width)).astype(np.float32)
-    words = random.randint(4, 30, (2, 2, 7))
-    words[..., 0] = BEGINNING
-    words[0, 1, 5:] = PAD
-    words[1, 0, 3] = PAD  # out of place: later words tell whether they see it
-    return features, np.arange(6) < np.array([[6], [4]]), words
 
 
 def by_hand(config: ModelConfig, w: Weights) -> tuple[Array, Array]:

@@ -2,27 +2,22 @@
 
 Each row breaks one thing by a patch and names the check that must notice. Two of the checks
 compare with numbers in tests/golden/equations.json, which come from the equations in
-`test_config.py`; the weights and inputs that they were computed for are made here by the same
-recipe.
+`test_config.py`, for the weights and inputs of `recipes.py`.
 """
 
 import json
-import math
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from fnmatch import fnmatch
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+import recipes
 from meshcap import Regions
-from meshcap.model import VARIANTS, CaptioningTransformer, ModelConfig, State, Trace, build
+from meshcap.model import VARIANTS, CaptioningTransformer, ModelConfig, State, Trace
 from meshcap.model import decoder as decoder_file
 from meshcap.model import transformer as transformer_file
 from meshcap.model.attention import Attention, AttentionOnAttention, MemoryAttention
@@ -31,6 +26,7 @@ from meshcap.model.encoder import Encoder, EncodingLayer
 from meshcap.model.keys_values import KeysValues
 from meshcap.model.layers import AddNorm, FeedForward
 from meshcap.model.words import GivenWords, Words
+from recipes import by_recipe, tiny
 
 NEAR = {"atol": 1e-5, "rtol": 0.0}
 FACTS = Path(__file__).resolve().parent.parent / "golden" / "equations.json"
@@ -39,57 +35,13 @@ Patch = pytest.MonkeyPatch
 Check = Callable[[], None]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Models of this size gain nothing from a second thread, and lose much where cores are busy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-# The recipes of equations.json.
-
-
 def built(name: str) -> CaptioningTransformer:
-    config = VARIANTS[name]
-    model = build(
-        replace(
-            config,
-            vocabulary_size=30,
-            region_width=12,
-            width=16,
-            heads=2,
-            feed_forward=24,
-            longest=9,
-            memory_slots=min(config.memory_slots, 5),
-            word_vectors=min(config.word_vectors, 10),
-        )
-    )
-    state = model.state_dict()
-    model.load_state_dict({key: _weights(key, tuple(each.shape)) for key, each in state.items()})
-    return model.eval()
-
-
-def _weights(name: str, shape: tuple[int, ...]) -> Tensor:
-    n = np.random.RandomState(zlib.crc32(name.encode())).standard_normal(shape)
-    if len(shape) == 1:
-        n = 0.3 * n + (1 if "norm" in name and name.endswith("weight") else 0)
-    elif fnmatch(name, "*memory_*") or fnmatch(name, "words.*"):
-        n = 0.7 * n
-    else:
-        n = 1.3 * n / math.sqrt(shape[1])
-    return torch.from_numpy(n.astype(np.float32))
+    return by_recipe(tiny(VARIANTS[name]))[0]
 
 
 def inputs() -> tuple[Regions, Tensor]:
-    random = np.random.RandomState(zlib.crc32(b"inputs"))
-    features = torch.from_numpy(random.standard_normal((2, 6, 12)).astype(np.float32))
-    words = torch.from_numpy(random.randint(4, 30, (2, 2, 7)))
-    words[..., 0] = 2
-    words[0, 1, 5:] = 1
-    words[1, 0, 3] = 1
-    return Regions(features, torch.arange(6) < torch.tensor([[6], [4]])), words
+    features, present, words = map(torch.from_numpy, recipes.inputs())
+    return Regions(features, present), words
 
 
 # The checks.

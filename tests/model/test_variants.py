@@ -42,15 +42,6 @@ PICTURES, REGIONS = 3, 7
 every_variant = pytest.mark.parametrize("name", VARIANTS)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Models of this size gain nothing from a second thread, and lose much where cores are busy."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def small(name: str) -> ModelConfig:
     config = VARIANTS[name]
     return replace(
