@@ -3,7 +3,9 @@
 Knows tensors; nothing of the modules that fill them.
 
 Shapes: B pictures, K rows (beams) a picture, L levels, R regions, M memory slots, H heads,
-D width, d_k = D / H, E words spoken so far by any beam of a picture.
+D width, d_k = D / H, E words spoken so far by any beam of a picture. In a trace G groups of words
+that see one another and Q words of a group: in `step` B and K, in `decode` B · C and T, but
+B and C · T where regions are attended.
 """
 
 from dataclasses import dataclass, field
@@ -121,7 +123,7 @@ class DecodingTrace:
 
     words: Tensor = field(default_factory=lambda: torch.empty(0))  # (G, H, Q, E)
     visible: Tensor = field(default_factory=lambda: torch.empty(0))  # (G, Q, E): whose words
-    levels: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, H, Q, R)
+    levels: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, H, Q, R): regions
     gates: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, Q, D): α_i of Eq. 8
     crossed: Tensor = field(default_factory=lambda: torch.empty(0))  # (B, L, Q, D): C(X̃ⁱ, Y)
     said: Tensor = field(default_factory=lambda: torch.empty(0))  # (G, Q, D): AddNorm(S_mask)
@@ -130,7 +132,10 @@ class DecodingTrace:
 
 @dataclass
 class Trace:
-    """Inner values, filled on request: pass one to `start`, `step` or `decode`."""
+    """Inner values, filled on request: pass one to `start`, `step` or `decode`.
+
+    Each call adds to what is there; for another picture take another trace.
+    """
 
     projected: Tensor | None = None  # (B, R, D): regions as the encoder gets them
     encoding: list[EncodingTrace] = field(default_factory=list)  # of each layer

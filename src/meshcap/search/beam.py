@@ -5,12 +5,13 @@ Knows scores and beams; nothing of pictures, regions or the network.
 Shapes: B pictures, K beams, N candidates a beam, T words, V vocabulary.
 """
 
-import warnings
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite, isnan
 from operator import index
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import torch
 from torch import Tensor
@@ -107,11 +108,7 @@ def beam_search(
     if isinstance(regions, Tensor) and regions.is_floating_point() and regions.dim() in (2, 3):
         regions = Regions(regions)  # bare features; whatever else a NextWord takes goes through
     if getattr(words, "training", False) and not dropout:
-        warnings.warn(
-            "the model is in training mode, so that dropout makes each search different: "
-            "call its eval(), or say dropout=True if this is meant",
-            stacklevel=2,
-        )
+        _say_once(words)
     with torch.no_grad():
         found = replayed(words, regions, settings, _search) if replay else None
         if found is None:
@@ -124,6 +121,18 @@ def greedy_search(
 ) -> Hypotheses:
     """The sentence that takes the most probable word at each step: one beam, K = 1."""
     return beam_search(words, regions, beams=1, length=length, **settings)
+
+
+_told: WeakSet[Any] = WeakSet()
+
+
+def _say_once(words: Any) -> None:
+    if words not in _told:
+        _told.add(words)
+        logging.getLogger(__name__).warning(
+            "the model is in training mode, so that dropout makes each search different: "
+            "call its eval(), or say dropout=True if this is meant"
+        )
 
 
 def _count(name: str, value: Any, lowest: int) -> int:
