@@ -166,6 +166,7 @@ def test_training_and_evaluation_are_recorded_apart() -> None:
     assert not torch.equal(loose[1], loose[2]), "dropout must differ from search to search"
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 def test_a_search_never_waits_for_the_gpu(model: CaptioningTransformer) -> None:
     regions = a_few(6, some_absent=True)
     settings = {"least": 3, "no_repeats": True, "length_normalisation": 0.7}
