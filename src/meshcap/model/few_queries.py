@@ -11,6 +11,7 @@ Shapes: B pictures, L levels, Q queries, N attended vectors, H heads, D width, d
 import torch
 from torch import Tensor
 
+from meshcap.model import shortcuts
 from meshcap.model.keys_values import KeysValues
 
 try:
@@ -28,13 +29,12 @@ def applies(queries: Tensor, attended: KeysValues) -> bool:
     return (
         attend_few_kernel is not None
         and queries.is_cuda
-        and not torch.is_grad_enabled()
-        and not torch.compiler.is_compiling()
         and queries.shape[-2] <= MOST_QUERIES
         and head in (16, 32, 64, 128)
         and (queries.dtype in (torch.bfloat16, torch.float16) or _rough_float32(queries))
         and queries.dtype == attended.keys.dtype == attended.values.dtype
         and attended.keys.stride(-1) == attended.values.stride(-1) == 1
+        and shortcuts.allowed(queries, *attended)
     )
 
 

@@ -10,6 +10,8 @@ Shapes: B pictures, Q words, L levels, D width.
 import torch
 from torch import Tensor, nn
 
+from meshcap.model import shortcuts
+
 try:
     from meshcap.model.kernels import add_norm_kernel, gated_sum_kernel
 except ImportError:  # CPU builds of PyTorch come without Triton
@@ -25,12 +27,11 @@ def serve(*tensors: Tensor) -> bool:
     return (
         add_norm_kernel is not None
         and first.is_cuda
-        and not torch.is_grad_enabled()
-        and not torch.compiler.is_compiling()
         and first.dtype in _FLOATS
         and first.shape[-1] <= _WIDEST
         and first.numel() > 0
         and all(each.dtype == first.dtype and each.is_contiguous() for each in tensors)
+        and shortcuts.allowed(*tensors)
     )
 
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import forward_ad
 from torch.nn import functional as F
+
+from meshcap.model import shortcuts
 
 _there = torch.backends.mkldnn.is_available()
 _multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if _there else None
@@ -44,32 +45,15 @@ def _place(weight: Tensor) -> tuple[int, int]:
     return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
-def _plainly_computing() -> bool:
-    """Whether nothing stands between a product and its numbers: no transform, no counter.
-
-    Forward-mode gradients, vmap and the like, and modes that watch what is computed know
-    F.linear, but not the call that is used here.
-    """
-    return (
-        torch._C._functorch.peek_interpreter_stack() is None
-        and torch._C._len_torch_dispatch_stack() == 0
-        and forward_ad._current_level < 0
-    )
-
-
 def _onednn_serves(rows: Tensor, weight: Tensor) -> bool:
     return (
-        not torch.is_grad_enabled()
-        and type(rows) is Tensor
-        and type(weight) in (nn.Parameter, Tensor)
-        and rows.device.type == "cpu"
+        rows.device.type == "cpu"
         and rows.dtype is torch.float32
         and weight.dtype is torch.float32
-        and not torch.compiler.is_compiling()
         and rows.numel() > 0
         and not torch.is_autocast_enabled("cpu")
         and bool(torch.backends.mkldnn.enabled)
-        and _plainly_computing()
+        and shortcuts.allowed(rows, weight)
     )
 
 
@@ -90,11 +74,11 @@ class Linear(nn.Linear):
         vectors also tells of numbers that have changed places.
         """
         weight = self.weight
-        numbers = weight.detach()
-        if _multiply is None or _reorder is None or not _onednn_serves(numbers, weight):
+        if _multiply is None or _reorder is None or not _onednn_serves(weight, weight):
             self._packed = None
             return
         across, down = _probe(self.in_features), _probe(self.out_features)
+        numbers = weight.detach()
         read = _multiply(across[None], numbers, None, "none", [], "")  # (1, out)
         place, trace = _place(weight), (read[0] @ down).item()
         packed = self._packed
