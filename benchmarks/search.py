@@ -51,18 +51,15 @@ def plain_search(
     return said[..., 1:], scores
 
 
-def milliseconds(work: Callable[[], object], device: torch.device, runs: int) -> float:
-    """The median time of `runs` runs."""
-    times = []
-    for _ in range(runs):
-        if device.type == "cuda":
-            torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        if device.type == "cuda":
-            torch.cuda.synchronize()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
+def milliseconds(work: Callable[[], object], device: torch.device) -> float:
+    """The time of one run."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    work()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return 1000 * (time.perf_counter() - start)
 
 
 def machine(device: torch.device) -> str:
@@ -132,9 +129,9 @@ def main() -> None:
         peak = torch.cuda.max_memory_allocated() / 2**30 if device.type == "cuda" else 0.0
         own, other = [], []
         for _ in range(chosen.runs):
-            own.append(milliseconds(ours, device, 1))
+            own.append(milliseconds(ours, device))
             if not chosen.no_plain:
-                other.append(milliseconds(plain, device, 1))
+                other.append(milliseconds(plain, device))
         row = [f"{pictures}", f"{statistics.median(own):.1f}"]
         row.append(f"{statistics.median(own) / pictures:.2f}")
         if other:

@@ -24,23 +24,20 @@ class Regions:
 
     def __post_init__(self) -> None:
         features, present, boxes = self.features, self.present, self.boxes
-        for what, value in (
-            ("regions are", features),
-            ("'present' is", present),
-            ("'boxes' is", boxes),
-        ):
-            if not isinstance(value, Tensor) and (value is not None or value is features):
-                kind = type(value).__name__
+        held = [("regions are", features)]
+        held += [("'present' is", present)] if present is not None else []
+        held += [("'boxes' is", boxes)] if boxes is not None else []
+        for what, given in held:
+            if not isinstance(given, Tensor):
+                kind = type(given).__name__
                 raise FeatureError(
                     f"{what} of the type {kind}; expected a torch tensor "
                     "(torch.from_numpy makes one of an array)"
                 )
         if features.dim() == 2:
             features = features[None]
-            present = (
-                present[None] if isinstance(present, Tensor) and present.dim() == 1 else present
-            )
-            boxes = boxes[None] if isinstance(boxes, Tensor) and boxes.dim() == 2 else boxes
+            present = present[None] if present is not None and present.dim() == 1 else present
+            boxes = boxes[None] if boxes is not None and boxes.dim() == 2 else boxes
         if features.dim() != 3 or 0 in features.shape:
             raise FeatureError(
                 f"regions have the shape {tuple(features.shape)}; expected (pictures, regions, "

@@ -88,9 +88,9 @@ class MeshedAttention(nn.Module):
     ) -> Tensor:  # (B, Q, D)
         crossed, weights = self.cross(words, levels, hidden, weights_too=trace is not None)
         if trace is not None and weights is not None:
-            trace.levels, trace.crossed = weights, crossed
-            alphas = None if self.gates is None else self.gates(words, crossed)
-            trace.gates = torch.ones_like(crossed) if alphas is None else alphas
+            gates = torch.ones_like(crossed) if self.gates is None else self.gates(words, crossed)
+            trace.levels, trace.crossed, trace.gates = weights, crossed, gates
+            return _scaled_sum(gates * crossed)
         if self.gates is None:
             return _scaled_sum(crossed)
         return self.gates.mesh(words, crossed)

@@ -192,7 +192,7 @@ def _search(words: NextWord[S], regions: Any, settings: BeamSettings) -> Hypothe
         if t in (0, settings.least):
             early = {special.end} if t < settings.least else set()
             penalty = _penalty(log_probs.shape[-1], never | early, device)
-        candidates = _candidates(log_probs, beams, penalty, silence, len(never), t, settings)
+        candidates = _candidates(log_probs, beams, penalty, silence, t, settings)
         beams, parents = _advance(beams, candidates, t, settings)
         if t + 1 == length or (device.type == "cpu" and _settled(beams)):
             break  # a GPU is not asked: it would make the search wait at every word
@@ -211,7 +211,6 @@ def _candidates(
     beams: Beams,
     penalty: Tensor | None,  # (V,)
     silence: Tensor,  # (N or more,)
-    never: int,
     t: int,
     settings: BeamSettings,
 ) -> Candidates:
@@ -221,7 +220,7 @@ def _candidates(
     many more as there are words that may turn out not to be allowed.
     """
     repeats = settings.no_repeats and t > 0
-    spare = never + (t < settings.least) + repeats
+    spare = len(settings.forbidden) + (t < settings.least) + repeats
     best, words = largest(log_probs, min(log_probs.shape[-1], settings.beams + spare))
     if penalty is not None:
         best = best + penalty[words]

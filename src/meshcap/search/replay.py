@@ -42,8 +42,8 @@ class Recording:
         """The search's result for other regions of the same shape, or of fewer pictures."""
         pictures = len(regions)
         self.features[:pictures].copy_(regions.features)
-        if self.present is not None:
-            self.present[:pictures].copy_(regions.there)
+        if self.present is not None and regions.present is not None:  # both or none: the key
+            self.present[:pictures].copy_(regions.present)
         self.graph.replay()
         found = self.found.first(pictures)
         # The next replay writes over its output.

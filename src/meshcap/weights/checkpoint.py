@@ -189,10 +189,10 @@ def _expect_header(path: Path) -> None:
             "a pickle or a file of torch.save, which is not loaded as a model; the authors' "
             "checkpoints are read by `meshcap convert` and meshcap.weights.load_authors"
         )
-    if len(first) < 8 or claimed > _MOST_HEADER:
-        if size >= 8:
-            raise WeightsError("no safetensors file: it does not begin with the length of a header")
+    if len(first) < 8:
         raise WeightsError(f"no safetensors file: it ends after {size} bytes")
+    if claimed > _MOST_HEADER:
+        raise WeightsError("no safetensors file: it does not begin with the length of a header")
     raise WeightsError(
         "no safetensors file, or a truncated one: "
         f"its header claims {claimed:,} bytes, and {size - 8:,} follow"
