@@ -28,10 +28,11 @@ from fakes import (
     scripted_table,
 )
 from meshcap.errors import FeatureError, SettingError
-from meshcap.model import VARIANTS, CaptioningTransformer, State, build
+from meshcap.model import CaptioningTransformer, State
 from meshcap.regions import Regions
 from meshcap.search import Hypotheses, beam_search, greedy_search
 from meshcap.special_words import AUTHORS_SPECIAL_WORDS, SPECIAL_WORDS, SpecialWords
+from recipes import opinionated
 
 UNK, PAD, BOS, END = 0, 1, 2, 3
 A, B, C, D = 4, 5, 6, 7
@@ -572,27 +573,10 @@ def test_the_longest_length_a_model_has_positions_for_is_allowed() -> None:
 
 # The network's own states ------------------------------------------------------------------------
 
-TINY: dict[str, Any] = {
-    "vocabulary_size": 12,
-    "region_width": 6,
-    "width": 8,
-    "heads": 2,
-    "feed_forward": 16,
-    "encoding_layers": 2,
-    "decoding_layers": 2,
-    "longest": 12,
-}
-
 
 @cache
 def tiny(variant: str) -> CaptioningTransformer:
-    torch.manual_seed(5)
-    config = replace(VARIANTS[variant], **TINY)
-    model = build(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():  # freshly made networks hardly prefer any word
-            parameter.mul_(2.0)
-    return model
+    return opinionated(variant, seed=5)
 
 
 def some_regions(count: int = 3) -> Regions:

@@ -4,7 +4,6 @@ Knows scripts and tables of probabilities; a small network only where variants a
 """
 
 import math
-from dataclasses import replace
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -15,11 +14,12 @@ from torch import Tensor
 
 from fakes import NEVER, ScriptedWords, Sentence, Table, pictures, random_table, scripted_table
 from meshcap.errors import SettingError, VocabularyError
-from meshcap.model import VARIANTS, CaptioningTransformer, build
+from meshcap.model import CaptioningTransformer
 from meshcap.regions import Regions
 from meshcap.search import Ensemble, Hypotheses, beam_search, greedy_search
 from meshcap.search.ensemble import Mean
 from meshcap.special_words import AUTHORS_SPECIAL_WORDS, SPECIAL_WORDS, SpecialWords
+from recipes import opinionated
 
 BOS, END, A, B = 2, 3, 4, 5
 SIZE = 6
@@ -230,22 +230,7 @@ VARIED: dict[str, dict[str, Any]] = {
 
 @cache
 def tiny(variant: str) -> CaptioningTransformer:
-    torch.manual_seed(sum(map(ord, variant)))
-    sizes: dict[str, Any] = {
-        "vocabulary_size": 12,
-        "region_width": 6,
-        "width": 8,
-        "heads": 2,
-        "feed_forward": 16,
-        "encoding_layers": 2,
-        "decoding_layers": 2,
-        "longest": 12,
-    }
-    model = build(replace(VARIANTS[variant], **sizes | VARIED[variant])).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():  # freshly made networks hardly prefer any word
-            parameter.mul_(2.0)
-    return model
+    return opinionated(variant, seed=sum(map(ord, variant)), **VARIED[variant])
 
 
 def some_regions() -> Regions:
