@@ -7,6 +7,8 @@
     ├── WeightsError      a weights file that is truncated, foreign, or does not fit
     ├── ConstraintError   constraints that no sentence can satisfy
     ├── SettingError      a setting with an unknown name or an impossible value
+    ├── CaptionError      captions that miss, come twice, are no text, or fit no picture
+    ├── MissingError      an optional package, its data or a program that is not installed
     └── FileError         a file that is missing, too big, or cannot be read or written
 
 Each message is one sentence that names the thing, what was found, and what was expected.
@@ -43,6 +45,14 @@ class ConstraintError(MeshcapError):
 
 class SettingError(MeshcapError):
     """A setting has an unknown name or an impossible value."""
+
+
+class CaptionError(MeshcapError):
+    """Captions or references are missing, doubled, no text, or of other pictures."""
+
+
+class MissingError(MeshcapError):
+    """An optional package, the data in it or an outside program is not installed."""
 
 
 class FileError(MeshcapError):

@@ -3,8 +3,11 @@
 Knows bytes, JSON and paths; nothing of weights, words or pictures. Nothing here unpickles.
 """
 
+import gzip
+import io
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 from meshcap.errors import FileError
 
 MIB = 1024 * 1024
+GZIP = b"\x1f\x8b"
 
 
 def _expect_path(path: Path) -> None:
@@ -94,9 +98,24 @@ def read_bytes(path: Path | str, *, at_most: int = 64 * MIB) -> bytes:
         raise FileError(f"'{found}' cannot be read: {error.strerror}") from error
 
 
-def read_json(path: Path | str, *, at_most: int = 64 * MIB) -> Any:
-    """The value in a JSON file; FileError says where it is broken."""
+def read_unpacked(path: Path | str, *, at_most: int = 64 * MIB) -> bytes:
+    """The bytes of a file, unpacked if it is gzipped; no more than `at_most` either way."""
     data = read_bytes(path, at_most=at_most)
+    if not data.startswith(GZIP):
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as packed:
+            data = packed.read(at_most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"'{path}' cannot be unpacked: {error}") from error
+    if len(data) > at_most:
+        raise FileError(f"'{path}' unpacks to more than the {at_most:,} bytes allowed")
+    return data
+
+
+def read_json(path: Path | str, *, at_most: int = 64 * MIB) -> Any:
+    """The value in a JSON file, which may be gzipped; FileError says where it is broken."""
+    data = read_unpacked(path, at_most=at_most)
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
