@@ -5,6 +5,7 @@ the others stays fast.
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,19 @@ def shared() -> Path:
         hint = "MESHCAP_SHARED names it" if named else "MESHCAP_SHARED can name another place"
         pytest.skip(f"the folder with golden data, '{folder}', is absent ({hint})")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder in which tests, and the programs that they start, keep what can be made again.
+
+    METEOR's data are converted into it once a session; the user's own cache is left alone.
+    """
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MESHCAP_CACHE", str(folder))
+        patch.delenv("MESHCAP_METEOR", raising=False)
+        yield folder
 
 
 @pytest.fixture(scope="session")
