@@ -25,7 +25,7 @@ from meshcap.weights.pickles import read_tensors
 from recipes import SMALL_AUTHORS as SMALL
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-COMMANDS = ["convert", "info"]
+COMMANDS = ["score", "convert", "info"]
 WORDS = Vocabulary(["<unk>", "<pad>", "<bos>", "<eos>", " ", *"abcdefg"])
 
 

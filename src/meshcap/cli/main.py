@@ -14,7 +14,7 @@ import os
 import sys
 
 from meshcap import __version__
-from meshcap.cli import weights
+from meshcap.cli import score, weights
 from meshcap.cli.terminal import printable
 from meshcap.errors import MeshcapError
 
@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"meshcap {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    score.add_to(commands)
     weights.add_to(commands)
     return whole
 
@@ -39,7 +40,8 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(argv)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started us
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our results has enough (`meshcap info … | head`): that is no failure.
         _forget_stdout()
