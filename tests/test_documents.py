@@ -12,8 +12,11 @@ from types import ModuleType
 
 import pytest
 
+from meshcap.metrics import METRICS
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+RUN = [README, ROOT / "docs" / "metrics.md"]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)[^)]*\)|(?:src|href)=\"(?P<quoted>[^\"]+)\"")
@@ -140,13 +143,18 @@ def test_the_readme_draws_the_tree_that_is_there(readme):
     assert not sentences, "\n".join(sentences)
 
 
-def test_the_readme_s_python_runs(readme, tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore::meshcap.metrics.CaptionWarning")  # examples are small
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # what an example writes stays out of the repository
-    names = {"__name__": "readme"}  # examples build on those above them, as a reader does
-    for language, body, line, before in blocks(readme):
+    names = {"__name__": page.stem}  # examples build on those above them, as a reader does
+    known = set(METRICS)
+    for language, body, line, before in blocks(page.read_text(encoding="utf-8")):
         if language == "python" and not NOT_RUN.search(before):
-            # Blank lines in front give a failure the README's own line numbers.
-            exec(compile("\n" * (line - 1) + body, str(README), "exec"), names)
+            # Blank lines in front give a failure the page's own line numbers.
+            exec(compile("\n" * (line - 1) + body, str(page), "exec"), names)
+    for added in set(METRICS) - known:
+        METRICS.remove(added)
 
 
 # ---- the rules themselves
