@@ -45,10 +45,11 @@ WIDE = (
 )
 PARTS = """
     can't cannot gonna n't 's 'S 'll 're don't o'clock O'Brien d'you l'eau ma'am u.s. U.S. a.m.
-    e.g. A. a. B. The A In dog Dog DOG t-shirt and/or w/o 1/2 3 3.5 1,000 10:30 5th '90s '11 555 5555
-    (555) 555-5555 +1 $ $5 US$ % #1 #tag @user a@b.com http:// www. .com .net/ab abc.com/xy :) :-(
-    ;P ^_^ (^_^) <b> </b> <a <br/> &amp; &lt; &quot; &apos; &#39; &nbsp; ... .. . -- --- _ __ AT&T C++
-    A+B \\/ -LRB- '' `` ` ' \" ! ? !? , ; : / \\ * ** << >> < > = | ~ + 'n' 'tis more'n 1-2-2012 x.html
+    e.g. A. a. B. The A In dog Dog DOG t-shirt and/or w/o 1/2 3 3.5 1,000 10:30 5th '90s '11 555
+    5555 (555) 555-5555 +1 $ $5 US$ % #1 #tag @user a@b.com http:// www. .com .net/ab abc.com/xy
+    :) :-( ;P ^_^ (^_^) <b> </b> <a <br/> &amp; &lt; &quot; &apos; &#39; &nbsp; ... .. . -- ---
+    _ __ AT&T C++ A+B \\/ -LRB- '' `` ` ' \" ! ? !? , ; : / \\ * ** << >> < > = | ~ + 'n' 'tis
+    more'n 1-2-2012 x.html
 """.split()
 LISTS = [
     *lists.ENDING,

@@ -12,6 +12,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -912,3 +913,78 @@ def test_help_has_an_example_and_loads_neither_torch_nor_numpy(capsys):
         [sys.executable, "-c", code], env=environment, capture_output=True, check=False
     )
     assert asked.returncode == 0
+
+
+# ---- what would otherwise go unsaid
+
+
+def test_a_warning_about_the_other_system_names_its_file(folder, capsys):
+    write("o.json", CANDIDATES | {"9": ""})
+    said = told(capsys, "c.json", "r.json", *FAST, "--against", "o.json")
+    [about] = [line for line in said.err.splitlines() if "empty" in line]
+    assert about == "meshcap: 'o.json': 1 candidate is empty: picture 9"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--per-picture", "scores.csv.gz"),
+        ("--per-picture", "-"),
+        ("--intervals", "--latex"),
+        ("--intervals", "--against", "c.json"),
+        ("--note", "beam=3", "--note", "beam=5"),
+    ],
+)
+def test_options_that_would_be_ignored_are_wrong_usage(folder, capsys, arguments):
+    said = told(capsys, "c.json", "r.json", *FAST, *arguments, code=2)
+    assert said.out == ""
+    assert "meshcap score: error: " in said.err
+
+
+def test_captions_of_training_add_novel_to_metrics_that_are_named(folder, capsys):
+    write("t.json", CANDIDATES)
+    found = scored(capsys, "c.json", "r.json", *FAST, "--training", "t.json")
+    assert found["scores"]["novel"]["value"] == 0
+
+
+def test_names_of_papers_name_metrics(folder, capsys):
+    arguments = ["--tokens", "none", "--metric", "BLEU_4,ROUGE_L"]
+    assert list(values(scored(capsys, "c.json", "r.json", *arguments))) == ["bleu-4", "rouge-l"]
+    assert "'cider-d'" in refused(capsys, "c.json", "r.json", "--metric", "CIDEr")
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(folder, capsys, monkeypatch):
+    from meshcap.metrics import METRICS, Metric
+    from meshcap.metrics.base import mean
+    from meshcap.metrics.cache import CacheWarning
+
+    def measure(corpus, tick):
+        warnings.warn("nothing can be kept", CacheWarning, stacklevel=1)
+        return {"kept": mean([0.0] * len(corpus))}
+
+    METRICS.add(Metric("kept", measure, "a metric with a cache"))
+    try:
+        said = told(capsys, "c.json", "r.json", "--tokens", "none", "--metric", "kept")
+        assert said.err == "meshcap: nothing can be kept\n"
+        assert told(capsys, "c.json", "r.json", "--metric", "kept", "--quiet").err == ""
+    finally:
+        METRICS.remove("kept")
+
+
+def test_a_closed_standard_output_is_no_crash(folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["score", "c.json", "r.json", *FAST]) == 0
+
+
+def test_ids_and_files_of_their_names_are_the_same_pictures(folder, capsys):
+    Path("files.jsonl").write_text(
+        "".join(
+            json.dumps({"file": f"photos/{picture}.jpg", "caption": caption}) + "\n"
+            for picture, caption in CANDIDATES.items()
+        ),
+        encoding="utf-8",
+    )
+    by_id = values(scored(capsys, "c.json", "r.json", *FAST))
+    said = told(capsys, "files.jsonl", "r.json", *FAST, "--json")
+    assert values(json.loads(said.out)) == by_id
+    assert "without folders and endings" in said.err

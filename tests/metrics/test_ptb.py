@@ -178,6 +178,10 @@ def test_all_captions_of_the_golden_pictures_are_equal(official):
 def test_the_authors_tokenised_captions_are_equal(golden):
     pairs = shared_json(golden / "ptb_tokenizer.json")
     assert tokenise_all(pairs["captions"]) == pairs["ptb"]
+    evaluation = shared_json(golden / "evaluation.json")
+    for name in ("references", "candidates", "candidates_without_repeats"):
+        for picture, captions in evaluation[name].items():
+            assert tokenise_all(captions) == evaluation[f"{name}_tokenised"][picture]
 
 
 # Any text ----------------------------------------------------------------------------------------

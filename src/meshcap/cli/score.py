@@ -77,6 +77,11 @@ def _score(usage: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         _print(score_reports.metrics_there_are())
         return 0
     if options.per_picture is not None:
+        if options.per_picture == STDIN or options.per_picture.endswith(".gz"):
+            usage.error(
+                f"argument --per-picture: '{options.per_picture}' would be a plain file; expected "
+                "the name of one, without .gz"
+            )
         expect_writable(options.per_picture)
         _expect_other(options.per_picture, _read_files(options))
     chosen = chosen_metrics(options, usage)
@@ -159,7 +164,8 @@ def _rival(
                 f"spice of '{options.against}' was not measured, for the tuples or trees are those "
                 f"of '{options.candidates}'; give what an earlier run of the other wrote"
             )
-        measured = _scores(options, theirs, found, progress) if theirs.metrics else {}
+        with _about(options.against):
+            measured = _scores(options, theirs, found, progress) if theirs.metrics else {}
         scores = {name: each for name, each in measured.items() if name in ours.scores}
         texts = found.candidates
     comparisons = {}
@@ -256,6 +262,17 @@ def _said(*, quiet: bool) -> Iterator[list[str]]:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     for sentence in () if quiet else dict.fromkeys(said):
         print(f"meshcap: {printable(sentence)}", file=sys.stderr)
+
+
+@contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Warnings about candidates name the file, where it is not the one that one thinks of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield
+    for each in warned:
+        about = f"'{path}': " if "candidate" in str(each.message) else ""
+        warnings.warn_explicit(f"{about}{each.message}", each.category, each.filename, each.lineno)
 
 
 def _print(lines: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What the official tokeniser takes for a token, as ordered rules.
 
 Knows the forms of tokens and what is printed for them; nothing of captions as a whole. Written from
-what the official tool prints for some ten million short strings, not from its source.
+what the official tool prints for tens of millions of strings, not from its source.
 
 The longest match wins, and of equally long ones the first rule: most of the order therefore does
 not matter. See `ptb_dialect` for the notation. Letters outside ASCII and other characters stand
