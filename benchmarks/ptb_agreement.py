@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from meshcap.metrics import ptb_words as lists
 from meshcap.metrics.ptb import PUNCTUATION, tokenise, tokenise_all, tokens
+from meshcap.metrics.ptb import words as lists
 
 SHARED = Path(os.environ.get("MESHCAP_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshcap.errors import CaptionError
-from meshcap.metrics import ptb, ptb_automaton
-from meshcap.metrics.ptb import PUNCTUATION, tokenise, tokenise_all, tokens
-from meshcap.metrics.ptb_rules import RULES
+from meshcap.metrics.ptb import PUNCTUATION, reading, tokenise, tokenise_all, tokens
+from meshcap.metrics.ptb.rules import RULES
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "ptb_cases.json").read_text(encoding="utf-8")
@@ -211,17 +210,17 @@ def test_pieces_that_were_met_before_do_not_change_the_answer(parts, between):
 def test_few_states_and_pieces_are_remembered_and_forgetting_changes_nothing(monkeypatch):
     captions = [case["text"] for case in GOLDEN["cases"]]
     expected = tokenise_all(captions)
-    ptb._automaton.cache_clear()
-    ptb._inside.clear()
-    ptb._last.clear()
-    monkeypatch.setattr(ptb_automaton, "STATES_AT_MOST", 40)
-    monkeypatch.setattr(ptb, "_REMEMBERED_AT_MOST", 30)
-    monkeypatch.setattr(ptb, "_LONGEST_REMEMBERED", 8)
+    reading._automaton.cache_clear()
+    reading._inside.clear()
+    reading._last.clear()
+    monkeypatch.setattr("meshcap.metrics.ptb.automaton.STATES_AT_MOST", 40)
+    monkeypatch.setattr(reading, "_REMEMBERED_AT_MOST", 30)
+    monkeypatch.setattr(reading, "_LONGEST_REMEMBERED", 8)
     assert tokenise_all(captions) == expected
-    assert len(ptb._automaton().states) <= 40
-    assert max(len(ptb._inside), len(ptb._last)) <= 30
-    assert max(map(len, [*ptb._inside, *ptb._last])) <= 8
-    ptb._automaton.cache_clear()
+    assert len(reading._automaton().states) <= 40
+    assert max(len(reading._inside), len(reading._last)) <= 30
+    assert max(map(len, [*reading._inside, *reading._last])) <= 8
+    reading._automaton.cache_clear()
 
 
 def test_characters_beyond_the_basic_plane_are_dropped_but_in_addresses():
@@ -242,8 +241,8 @@ class CountingText(str):
 
 
 def looks(monkeypatch, text: str) -> int:
-    plain = ptb.shape
-    monkeypatch.setattr(ptb, "shape", lambda whole: CountingText(plain(whole)))
+    plain = reading.shape
+    monkeypatch.setattr(reading, "shape", lambda whole: CountingText(plain(whole)))
     CountingText.looks = 0
     tokens(text)
     monkeypatch.undo()
@@ -332,9 +331,9 @@ def test_no_caption_has_no_tokens():
 def test_every_rule_wins_somewhere_in_the_golden_cases():
     everything = [*GOLDEN["cases"], *GOLDEN["further"]]
     won = set()
-    automaton = ptb._automaton()
+    automaton = reading._automaton()
     for case in everything:
-        shapes = ptb.shape(ptb._halved(case["text"]) + "\n\n")
+        shapes = reading.shape(reading._halved(case["text"]) + "\n\n")
         at = 0
         while at < len(shapes) - 2:
             rule, end, _ = automaton.longest(shapes, at, len(shapes), set())

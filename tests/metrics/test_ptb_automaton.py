@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshcap.metrics import ptb_automaton
-from meshcap.metrics.ptb_automaton import Automaton
+from meshcap.metrics.ptb.automaton import Automaton
 
 RULES = [
     "a b",
@@ -75,7 +74,7 @@ def test_remembering_what_was_in_vain_changes_nothing(numbers, text):
     automaton = Automaton([RULES[number] for number in numbers], PARTS)
     expected = [automaton.longest(text, at, len(text), set())[:2] for at in range(len(text))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ptb_automaton, "PATIENCE", 0)
+        patch.setattr("meshcap.metrics.ptb.automaton.PATIENCE", 0)
         in_vain: set[tuple[int, int]] = set()
         found = [automaton.longest(text, at, len(text), in_vain)[:2] for at in range(len(text))]
     assert found == expected

@@ -13,8 +13,8 @@ place will not lead to one from there again, and is remembered when looking ahea
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from meshcap.metrics.ptb_dialect import Characters, Choice, Repeat, Tree, length, parse
-from meshcap.metrics.ptb_dialect import Sequence as InSequence
+from meshcap.metrics.ptb.dialect import Characters, Choice, Repeat, Tree, length, parse
+from meshcap.metrics.ptb.dialect import Sequence as InSequence
 
 PATIENCE = 64
 """How far to look past the end of a match before remembering what was in vain."""

@@ -4,16 +4,16 @@ Knows the forms of tokens and what is printed for them; nothing of captions as a
 what the official tool prints for tens of millions of strings, not from its source.
 
 The longest match wins, and of equally long ones the first rule: most of the order therefore does
-not matter. See `ptb_dialect` for the notation. Letters outside ASCII and other characters stand
-for their kinds (`ptb_characters`): é is any small letter, § any sign, and so on.
+not matter. See `dialect` for the notation. Letters outside ASCII and other characters stand
+for their kinds (`characters`): é is any small letter, § any sign, and so on.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from meshcap.metrics import ptb_words as words
-from meshcap.metrics.ptb_characters import (
+from meshcap.metrics.ptb import words
+from meshcap.metrics.ptb.characters import (
     BLANK,
     CAPITAL,
     CAPITAL_NOTHING,

@@ -1,7 +1,7 @@
 """The official tokeniser of caption scores: Stanford's PTBTokenizer 3.4.1 without Java.
 
 Knows captions, their tokens and which of them scores leave out; nothing of metrics or files. What
-a token is stands in `ptb_rules`.
+a token is stands in `rules`.
 
     tokens("A man's dog.")    ['a', 'man', "'s", 'dog', '.']
     tokenise("A man's dog.")  "a man 's dog"
@@ -24,9 +24,9 @@ from functools import cache
 
 from meshcap.errors import CaptionError
 from meshcap.metrics.base import Tick, no_tick
-from meshcap.metrics.ptb_automaton import Automaton, InVain
-from meshcap.metrics.ptb_characters import shape
-from meshcap.metrics.ptb_rules import PARTS, RULES
+from meshcap.metrics.ptb.automaton import Automaton, InVain
+from meshcap.metrics.ptb.characters import shape
+from meshcap.metrics.ptb.rules import PARTS, RULES
 
 PUNCTUATION = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-"]
