@@ -4,6 +4,7 @@ Knows folders and bytes; nothing of what files mean.
 """
 
 import errno
+import gzip
 import os
 import stat
 import threading
@@ -15,7 +16,14 @@ from typing import Any
 import pytest
 
 from meshcap.errors import FileError
-from meshcap.files import existing_file, read_bytes, read_json, write_json, written_whole
+from meshcap.files import (
+    existing_file,
+    read_bytes,
+    read_json,
+    read_unpacked,
+    write_json,
+    written_whole,
+)
 
 OLD, NEW = "what was there before", "what comes"
 
@@ -365,3 +373,31 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(tmp_path: Path) -> 
     assert link.is_symlink()
     assert read_json(real) == "new"
     assert sorted(each.name for each in (tmp_path / "deep").iterdir()) == ["real.json"]
+
+
+# Unpacking ---------------------------------------------------------------------------------------
+
+
+def test_a_gzipped_file_is_read_as_what_is_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(gzip.compress(b'{"a": 1}'))
+    assert read_unpacked(path) == b'{"a": 1}'
+    assert read_json(path) == {"a": 1}
+    path.write_bytes(b"plain")
+    assert read_unpacked(path) == b"plain"
+
+
+def test_a_file_that_unpacks_to_more_than_allowed_is_not_unpacked_whole(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(bytes(50 * 2**20)))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(FileError, match=r"bomb\.gz' unpacks to more than the 100,000 bytes"):
+        read_unpacked(path, at_most=100_000)
+
+
+@pytest.mark.parametrize("cut", [3, -5])
+def test_a_broken_gzip_file_is_one_sentence(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"what is in it" * 99)[:cut])
+    with pytest.raises(FileError, match=r"x\.gz' is a broken gzip file"):
+        read_unpacked(path)

@@ -100,17 +100,21 @@ def read_bytes(path: Path | str, *, at_most: int = 64 * MIB) -> bytes:
 
 def read_unpacked(path: Path | str, *, at_most: int = 64 * MIB) -> bytes:
     """The bytes of a file, unpacked if it is gzipped; no more than `at_most` either way."""
-    data = read_bytes(path, at_most=at_most)
+    return unpacked(read_bytes(path, at_most=at_most), source=str(path), at_most=at_most)
+
+
+def unpacked(data: bytes, *, source: str, at_most: int) -> bytes:
+    """What is gzipped in `data`, or `data` itself; `source` is named in errors."""
     if not data.startswith(GZIP):
         return data
     try:
-        with gzip.open(io.BytesIO(data)) as packed:
-            data = packed.read(at_most + 1)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            found = packed.read(at_most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"'{path}' cannot be unpacked: {error}") from error
-    if len(data) > at_most:
-        raise FileError(f"'{path}' unpacks to more than the {at_most:,} bytes allowed")
-    return data
+        raise FileError(f"'{source}' is a broken gzip file: {error}") from error
+    if len(found) > at_most:
+        raise FileError(f"'{source}' unpacks to more than the {at_most:,} bytes that are allowed")
+    return found
 
 
 def read_json(path: Path | str, *, at_most: int = 64 * MIB) -> Any:

@@ -123,7 +123,7 @@ def test_the_idxs_style_needs_the_numbers_of_words(tmp_path):
         (b"not a pickle at all", "expected a pickle"),
         (pickle.dumps(REFERENCES), "a value of type list"),
         (pickle.dumps({"ref_len": 3}), "a dictionary with"),
-        (b"\x1f\x8b broken", "cannot be unpacked"),
+        (b"\x1f\x8b broken", "is a broken gzip file"),
         (pickle.dumps({"document_frequency": {}, "ref_len": 3}), "holds no n-grams"),
     ],
 )

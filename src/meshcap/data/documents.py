@@ -4,22 +4,18 @@ Knows encodings and where a document is broken; nothing of captions or pictures.
 """
 
 import codecs
-import gzip
-import io
 import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from meshcap.errors import FileError
-from meshcap.files import MIB, read_bytes
+from meshcap.files import MIB, read_bytes, unpacked
 
 MOST_BYTES = 1024 * MIB
 """A captions file holds no more, unpacked: ten times COCO's training captions."""
 
-_GZIP = b"\x1f\x8b"
 _WIDE = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -39,8 +35,7 @@ def read_text(path: Path | str, *, at_most: int = MOST_BYTES) -> str:
 
 def decoded(data: bytes, *, source: str, at_most: int = MOST_BYTES) -> str:
     """The text that `data` is in UTF-8, gzipped or not; `source` is named in errors."""
-    if data.startswith(_GZIP):
-        data = _unpacked(data, source, at_most)
+    data = unpacked(data, source=source, at_most=at_most)
     for mark, name in _WIDE.items():
         if data.startswith(mark):
             raise FileError(f"'{source}' is {name} text; expected UTF-8")
@@ -56,17 +51,6 @@ def decoded(data: bytes, *, source: str, at_most: int = MOST_BYTES) -> str:
         line = text.count("\n", 0, place) + 1
         raise FileError(f"'{source}' is not text: line {line} holds a null character")
     return text
-
-
-def _unpacked(data: bytes, source: str, at_most: int) -> bytes:
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            found = packed.read(at_most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"'{source}' is a broken gzip file: {error}") from error
-    if len(found) > at_most:
-        raise FileError(f"'{source}' unpacks to more than the {at_most:,} bytes that are allowed")
-    return found
 
 
 def parsed(text: str, *, source: str, line: int | None = None) -> Any:
