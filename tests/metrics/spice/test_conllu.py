@@ -1,5 +1,7 @@
 """CoNLL-U files: what is read, and which sentence names a fault."""
 
+import gzip
+
 import pytest
 
 from meshcap.errors import CaptionError, FileError
@@ -244,3 +246,22 @@ def test_bytes_that_are_no_text_are_named(tmp_path):
     path.write_bytes(b"ab\xff")
     with pytest.raises(FileError, match="byte 2 is not UTF-8; expected CoNLL-U"):
         read_trees(path)
+
+
+@pytest.mark.parametrize("heads", ["10", "1", "230", "2310"])
+def test_heads_that_lead_in_a_circle_are_named(written, heads):
+    rows = [
+        f"{place}\tdog\tdog\t_\tNN\t_\t{head}\tdep\t_\t_" for place, head in enumerate(heads, 1)
+    ]
+    is_circle = heads not in {"230"}
+    if is_circle:
+        with pytest.raises(FileError, match="the heads of 'dog' lead in a circle"):
+            read_trees(written("\n".join(rows) + "\n\n"))
+    else:
+        assert read_trees(written("\n".join(rows) + "\n\n")).of_text
+
+
+def test_gzipped_trees_are_read(written, tmp_path):
+    path = tmp_path / "trees.conllu.gz"
+    path.write_bytes(gzip.compress(sentence(V1).encode()))
+    assert read_trees(path).of_text == read_trees(written(sentence(V1))).of_text

@@ -182,7 +182,26 @@ def _tree(path: Path, rows: list[tuple[int, str]]) -> Tree:
     for where, word, head, relation, deps in heads:
         basic = Edge(_head(where, 7, head, len(words)), word, version_1(relation))
         edges += (_enhanced(where, word, deps, len(words)) if enhanced else []) or [basic]
+    if not enhanced:  # an enhanced graph may have circles
+        _expect_tree([where for where, *_ in heads], words, [edge.head for edge in edges])
     return Tree(tuple(words), tuple(edges), collapsed=enhanced)
+
+
+def _expect_tree(places: list[str], words: list[Word], heads: list[int]) -> None:
+    """Each word leads, from head to head, to a root."""
+    rooted = {ROOT}
+    for word in range(len(words)):
+        way: list[int] = []
+        at = word
+        while at not in rooted:
+            if at in way:
+                raise FileError(
+                    f"{places[at]}: the heads of '{words[at].form}' lead in a circle; expected "
+                    "each word to lead to a root, whose head is 0"
+                )
+            way.append(at)
+            at = heads[at]
+        rooted.update(way)
 
 
 def _enhanced(where: str, word: int, deps: str, words: int) -> list[Edge]:
