@@ -6,10 +6,13 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meshcap.errors import CaptionError, FileError, SettingError
 from meshcap.metrics.base import Signature
 from meshcap.metrics.idf import DocumentFrequencies
+from meshcap.metrics.idf_pickle import PickleError, loads
 
 REFERENCES = [["a cat sits", "a cat"], ["a dog"]]
 
@@ -121,7 +124,27 @@ def test_the_idxs_style_needs_the_numbers_of_words(tmp_path):
         (b"cos\nsystem\n(S'echo it ran'\ntR.", "os.system"),
         (b"", "expected a pickle"),
         (b"not a pickle at all", "expected a pickle"),
-        (pickle.dumps(REFERENCES), "a value of type list"),
+        (pickle.dumps(REFERENCES), r"holds the instruction b'\]'"),
+        (pickle.dumps("text"), "a value of type str"),
+        # What a C unpickler falls to, as a reviewer showed: a class changed for the whole process,
+        # a stack overrun by a nested key, and a few bytes that ask for gigabytes.
+        (
+            b"\x80\x02ccollections\ndefaultdict\nN}X\x05\x00\x00\x00itemsK\x05s\x86b.",
+            "holds the instruction",
+        ),
+        (b"\x80\x02}" + b")" + b"\x85" * 100_000 + b"K\x01s.", "a tuple of other things"),
+        (b"\x80\x02" + b")" + b"\x85" * 30 + b".", "a tuple of other things"),
+        (b"\x80\x02}r\x00\x87\x93\x03.", "a dictionary with"),
+        (b"\x80\x02\x8b\xff\xff\xff\x7f.", "holds the instruction"),
+        (b"\x80\x02\x8a\xff" + b"\xff" * 255 + b".", "a number of too many digits"),
+        (b"L" + b"9" * 5000 + b"L\n.", "a number of too many digits"),
+        (b"\x80\x02X\xff\xff\xff\x7fcat.", "ends too early"),
+        (b"\x80\x02cbuiltins\neval\n(X\x01\x00\x00\x001tR.", "asks for builtins.eval"),
+        (b"\x80\x02h\x07.", "recalls what it never remembered"),
+        (b"\x80\x02u.", "a mark is missing"),
+        (b"\x80\x02.", "a value is missing"),
+        (b"\x80\x02}K\x01K\x02s.", "other things than n-grams"),
+        (b"\x80\x02" + b"}" * 1_000_001 + b".", "more than 1,000,000 values"),
         (pickle.dumps({"ref_len": 3}), "a dictionary with"),
         (b"\x1f\x8b broken", "is a broken gzip file"),
         (pickle.dumps({"document_frequency": {}, "ref_len": 3}), "holds no n-grams"),
@@ -142,16 +165,36 @@ def test_a_file_that_is_no_idf_file_is_named_and_nothing_runs(tmp_path, capsys, 
         ({"ref_len": -1}, "'ref_len' is -1"),
         ({"ref_len": "5"}, "'ref_len' is '5'"),
         ({"ref_len": float("nan")}, "'ref_len' is nan"),
-        ({"ref_len": True}, "'ref_len' is True"),
-        ({"document_frequency": [1]}, "no dictionary"),
+        ({"ref_len": {}}, "'ref_len' is a dictionary"),
+        ({"ref_len": 0}, "'ref_len' is 0"),
+        ({"document_frequency": 1}, "no dictionary"),
         ({"document_frequency": {"cat": 1.0}}, "expected tuples of words"),
-        ({"document_frequency": {(1,): 1.0}}, "expected tuples of words"),
+        ({"document_frequency": {(1,): 1.0}}, "a tuple of other things than words"),
+        ({"document_frequency": {("a", ("b",)): 1.0}}, "a tuple of other things than words"),
         ({"document_frequency": {("cat",): "1"}}, "expected a number"),
     ],
 )
 def test_an_impossible_content_is_named(tmp_path, changes, says):
     with pytest.raises(FileError, match=says):
         DocumentFrequencies.load(saved(tmp_path / "x.p", **changes))
+
+
+@given(
+    st.binary(max_size=60) | st.lists(st.sampled_from(list(b"}(tu\x85\x86sK.)q\x00RcX"))).map(bytes)
+)
+def test_any_bytes_are_numbers_or_one_kind_of_error(data):
+    try:
+        loads(data)
+    except PickleError as error:
+        assert len(str(error)) < 200
+
+
+def test_a_hundred_thousand_ngrams_of_numbers_and_words_are_read(tmp_path):
+    counts = {("w" * (n % 7 + 1), str(n)): float(n % 5 + 1) for n in range(100_000)}
+    path = saved(tmp_path / "x.p", document_frequency=counts | {("0",): 3.0, ("size",): 1.0})
+    found = DocumentFrequencies.load(path)
+    assert len(found.counts) == 100_002
+    assert found.numbers is None, "one word that is a number makes no file of numbers"
 
 
 def test_a_truncated_file_is_named(tmp_path):

@@ -5,6 +5,7 @@ with them elsewhere) and what the authors' training code gave (../shared/golden/
 """
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -117,6 +118,97 @@ def test_the_reward_of_2000_captions_equals_scoring_their_text(shared, end, over
             ours[:, beam], list(found.per_picture.values()), rtol=1e-10, atol=1e-12
         )
     assert ours[:, 0].mean() > 5 * ours[:, 1].mean()
+
+
+# Words that the tokeniser reads by their neighbours, and plain ones.
+ODD = ["no.", "5", "1,000", "b.", "a.", "s.", "3", "1/2", "'s", "n't", "cannot", '"', "(", "u.s."]
+SAID = [*SPECIAL, *"a cat dog runs on mat t-shirt".split(), *ODD]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(SAID[4:] + ["<unk>"]), max_size=6), min_size=2, max_size=6),
+    st.lists(st.lists(st.sampled_from(range(len(SAID))), max_size=6), min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from(["pictures", "captions", "saved"]),
+)
+def test_the_reward_of_any_words_equals_scoring_their_text(written, said, end, over):
+    references = {str(number): [" ".join(words), "a cat"] for number, words in enumerate(written)}
+    documents = [tokenise_all(texts) for texts in references.values()]
+    counted_over = "pictures" if over == "saved" else over
+    frequencies = DocumentFrequencies.count(documents, over=counted_over, end=end)
+    known = Known(SAID, references, end=end, idf=frequencies if over == "saved" else over)
+    rows = np.full((1, len(said), 7), END)
+    for row, words in zip(rows[0], said, strict=True):
+        row[: len(words)] = words
+    ours = CiderReward(known)(rows, ["0"])[0]
+    texts = known.official.texts(rows[0])
+    theirs = [
+        score({"0": text}, {"0": references["0"]}, cider_d(idf=frequencies, end=end))["cider-d"]
+        for text in texts
+    ]
+    np.testing.assert_allclose(ours, [each.value for each in theirs], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("said", "idf"),
+    [
+        ("a. <unk>", "pictures"),
+        ("dog b. <unk> a", "captions"),
+        ("dog no. 5", "saved"),
+        ("no. 1,000", "saved"),
+        ("cat 3 1/2 dog", "pictures"),
+    ],
+)
+def test_words_that_are_read_by_their_neighbours_are_tokenised_as_text(said, idf):
+    references = {"0": [said, "a cat"], "1": ["a dog runs"], "2": ["two cats"]}
+    documents = [tokenise_all(texts) for texts in references.values()]
+    over = "pictures" if idf == "saved" else idf
+    frequencies = DocumentFrequencies.count(documents, over=over, end=True)
+    known = Known(SAID, references, idf=frequencies if idf == "saved" else idf)
+    [[ours]] = CiderReward(known)(numbered([said], SAID)[None], ["0"])
+    metric = cider_d(idf=frequencies, end=True)
+    theirs = score({"0": said}, {"0": references["0"]}, metric)["cider-d"]
+    assert ours == pytest.approx(theirs.value, rel=1e-9)
+
+
+def test_an_ngram_that_no_reference_holds_weighs_as_the_rarest(known):
+    # Every known n-gram here is common; one that is nowhere must not take a known one's weight.
+    references = {str(n): ["a cat"] for n in range(9)}
+    known = Known([*SPECIAL, "a", "cat", "zebra"], references, end=False)
+    words = [*SPECIAL, "a", "cat", "zebra"]
+    frequencies = DocumentFrequencies.count([["a cat"]] * 9)
+    for said in ("a cat zebra", "zebra zebra a cat", "zebra"):
+        [[ours]] = CiderReward(known)(numbered([said], words)[None], ["3"])
+        text = score({"3": said}, {"3": ["a cat"]}, cider_d(idf=frequencies))["cider-d"]
+        assert ours == pytest.approx(text.value, abs=1e-12)
+    far = {"0": ["a cat sits", "cat"], "1": ["a dog"], "2": ["a dog"]}
+    known = Known([*words, "sits", "dog"], far, end=False)
+    frequencies = DocumentFrequencies.count(far)
+    numbers = numbered(["cat zebra sits"], [*words, "sits", "dog"])[None]
+    text = score({"0": "cat zebra sits"}, {"0": far["0"]}, cider_d(idf=frequencies))["cider-d"]
+    assert CiderReward(known)(numbers, ["0"])[0, 0] == pytest.approx(text.value, rel=1e-12)
+
+
+def test_a_sentence_of_full_length_that_begins_with_the_beginning_loses_no_word():
+    official = OfficialWords([*SPECIAL, "a", "cat", "dog"])
+    assert official.texts(np.array([[2, 4, 5, 6]])) == ["a cat dog"]
+    [tokens], [length] = official.tokens(np.array([[2, 4, 5, 6]]))
+    assert length == 3
+    assert np.count_nonzero(tokens) == 3
+
+
+def test_one_long_reference_changes_nothing_for_the_others(monkeypatch):
+    monkeypatch.setattr("meshcap.metrics.reward.references._AT_ONCE", 3)
+    long = " ".join(["a", "red", "dog"] * 300)
+    references = REFERENCES | {"10": [long, "a cat"], "11": ["the dog", "a red dog runs"]}
+    in_blocks = Known(WORDS, references)
+    monkeypatch.undo()
+    at_once = Known(WORDS, references)
+    numbers = numbered(["a red dog runs", "the dog"], WORDS).reshape(1, 2, -1)
+    for picture in references:
+        np.testing.assert_array_equal(
+            CiderReward(in_blocks)(numbers, [picture]), CiderReward(at_once)(numbers, [picture])
+        )
 
 
 # ---- what counts as a word
@@ -266,6 +358,26 @@ def test_a_part_of_a_mixture_must_give_a_reward_for_each_sentence(known):
     numbers = numbered(["a red cat"], WORDS)[None]
     with pytest.raises(SettingError, match=r"rewards of shape \(7,\); expected \(1, 1\)"):
         Mixture({lambda words, pictures: np.zeros(7): 1.0})(numbers, ["7"])
+
+
+def test_names_in_an_array_are_names(known):
+    numbers = numbered(["a red cat", "a dog runs"], WORDS)[:, None]
+    expected = CiderReward(known)(numbers, ["7", "8"])
+    np.testing.assert_array_equal(CiderReward(known)(numbers, np.array([7, 8])), expected)
+    with pytest.raises(CaptionError, match="picture 391895 has no references"):
+        CiderReward(known)(numbers, np.array([7, 391895]))
+
+
+def test_a_reward_with_threads_can_be_copied_and_sent_to_another_process(known, monkeypatch):
+    monkeypatch.setattr("meshcap.metrics.reward.rewards._WORTH_A_THREAD", 1)
+    numbers = numbered(["a red cat", "a dog runs"], WORDS)[:, None]
+    reward = CiderReward(known, threads=2)
+    expected = reward(numbers, ["7", "8"])
+    again = pickle.loads(pickle.dumps(reward))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again(numbers, ["7", "8"]), expected)
+    # A forked process has none of the threads of this one.
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    np.testing.assert_array_equal(reward(numbers, ["7", "8"]), expected)
 
 
 @pytest.mark.parametrize("row", [[END] * 4, [0, 0, 0, 0], [PADDING] * 4])

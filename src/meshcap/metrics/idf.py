@@ -8,7 +8,6 @@ making of dictionaries, tuples, strings and numbers.
 """
 
 import hashlib
-import io
 import math
 import pickle
 from collections import defaultdict
@@ -18,11 +17,12 @@ from typing import Any, Literal
 
 from meshcap.errors import CaptionError, FileError, SettingError
 from meshcap.files import MIB, read_unpacked, written_whole
+from meshcap.metrics.idf_pickle import PickleError, loads
 from meshcap.metrics.ngrams import LONGEST, ngrams
 
 Gram = tuple[str, ...]
 
-MOST_BYTES = 2048 * MIB
+MOST_BYTES = 1024 * MIB
 END_WORD = "<eos>"
 UNKNOWN_WORD = "UNK"
 END_NUMBER = "0"
@@ -44,20 +44,21 @@ class DocumentFrequencies:
         end: str | None = None,
         unknown: str | None = None,
         numbers: Mapping[str, str] | None = None,
-        name: str = "given",
+        name: str | None = None,
     ) -> None:
         """`end` closes each caption; words not in `numbers`, or without it not among the
         n-grams, become `unknown`. `name` stands in signatures."""
         if not documents > 0 or not math.isfinite(documents):
             raise SettingError(
-                f"document frequencies '{name}' are of {documents} documents; expected at least 1"
+                f"document frequencies '{name or 'given'}' are of {documents} documents; "
+                "expected at least 1"
             )
         self.counts = counts
         self.documents = documents
         self.end = end
         self.unknown = unknown
         self.numbers = numbers
-        self.name = name
+        self.name = name or f"given@{_hash_of(counts)}"
 
     def __repr__(self) -> str:
         return (
@@ -145,9 +146,16 @@ class DocumentFrequencies:
         """
         data = read_unpacked(path, at_most=MOST_BYTES)
         content = hashlib.sha256(data)
-        counts, documents = _checked(_unpickled(data, path), path)
+        try:
+            value = loads(data)
+        except PickleError as error:
+            raise FileError(
+                f"'{path}' cannot be read as document frequencies: {error}; expected a pickle with "
+                "'document_frequency' and 'ref_len'"
+            ) from error
+        counts, documents = _checked(value, path)
         style: dict[str, Any] = {}
-        if (END_NUMBER,) in counts and (END_WORD,) not in counts:
+        if all(gram[0].isdecimal() for gram in counts if len(gram) == 1):
             if numbers is None:
                 raise SettingError(
                     f"'{path}' holds numbers of words, not words; expected the vocabulary that "
@@ -185,43 +193,12 @@ class DocumentFrequencies:
             temporary.write_bytes(pickle.dumps(value, protocol=2))
 
 
-class _Counts(dict[Any, Any]):
-    """Stands in for defaultdict; what its making is told, it does not hear."""
-
-    def __init__(self, *_: object) -> None:
-        super().__init__()
-
-
-class _Unpickler(pickle.Unpickler):
-    """Makes containers, strings and numbers, and nothing else."""
-
-    _ALLOWED: Mapping[tuple[str, str], type] = {
-        ("collections", "defaultdict"): _Counts,
-        ("builtins", "float"): float,
-        ("__builtin__", "float"): float,
-        ("builtins", "int"): int,
-        ("__builtin__", "int"): int,
-    }
-
-    def find_class(self, module: str, name: str) -> type:
-        """The stand-in for what a pickle names, or an error."""
-        try:
-            return self._ALLOWED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(
-                f"it asks for {module}.{name}, which no idf file needs"
-            ) from None
-
-
-def _unpickled(data: bytes, path: Path | str) -> Any:
-    try:
-        # Files of Python 2 hold byte strings; latin-1 keeps each byte for `_text`.
-        return _Unpickler(io.BytesIO(data), encoding="latin-1").load()
-    except Exception as error:  # a broken pickle fails in any way
-        raise FileError(
-            f"'{path}' cannot be read as document frequencies ({error}); expected a pickle with "
-            "'document_frequency' and 'ref_len'"
-        ) from error
+def _hash_of(counts: Mapping[Gram, float]) -> str:
+    """Eight digits that tell frequencies apart, whatever the order of the n-grams."""
+    whole = hashlib.sha256()
+    for gram in sorted(counts):
+        whole.update(repr((gram, counts[gram])).encode("utf-8", "surrogatepass"))
+    return whole.hexdigest()[:8]
 
 
 def _checked(value: Any, path: Path | str) -> tuple[dict[Gram, float], float]:
@@ -236,7 +213,7 @@ def _checked(value: Any, path: Path | str) -> tuple[dict[Gram, float], float]:
         raise FileError(f"'{path}' holds {found}; {expected}")
     documents = value["ref_len"]
     if not _is_number(documents) or not documents > 0:
-        raise FileError(f"'{path}': 'ref_len' is {documents!r}; expected how many documents")
+        raise FileError(f"'{path}': 'ref_len' is {_shown(documents)}; expected how many documents")
     given = value["document_frequency"]
     if not isinstance(given, dict):
         raise FileError(f"'{path}': 'document_frequency' is no dictionary; {expected}")
@@ -244,26 +221,23 @@ def _checked(value: Any, path: Path | str) -> tuple[dict[Gram, float], float]:
     for gram, count in given.items():
         if not isinstance(gram, tuple) or not all(isinstance(word, str) for word in gram):
             raise FileError(
-                f"'{path}': 'document_frequency' holds {gram!r}; expected tuples of words"
+                f"'{path}': 'document_frequency' holds {_shown(gram)}; expected tuples of words"
             )
         if not _is_number(count):
-            raise FileError(f"'{path}': {gram!r} is counted {count!r} times; expected a number")
-        if count:  # zeros are what their reader leaves behind when it is asked
-            counts[tuple(map(_text, gram)) if not all(map(str.isascii, gram)) else gram] = float(
-                count
+            raise FileError(
+                f"'{path}': {_shown(gram)} is counted {_shown(count)} times; expected a number"
             )
+        if count:  # zeros are what their reader leaves behind when it is asked
+            counts[gram] = float(count)
     if not counts:
         raise FileError(f"'{path}' holds no n-grams; {expected}")
     return counts, float(documents)
 
 
+def _shown(value: Any) -> str:
+    """A value in a sentence: what it is, and no more of it than a line."""
+    return repr(value)[:60] if isinstance(value, str | tuple | int | float) else "a dictionary"
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _text(word: str) -> str:
-    """A word of Python 2's bytes as the UTF-8 that it was; other words stay."""
-    try:
-        return word.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return word

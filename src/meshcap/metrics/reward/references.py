@@ -7,6 +7,7 @@ reference and n-gram in it), D distinct pairs of picture and n-gram.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +17,45 @@ from meshcap.errors import CaptionError, SettingError
 from meshcap.metrics.base import Floats, Tick, no_tick
 from meshcap.metrics.idf import END_WORD, DocumentFrequencies
 from meshcap.metrics.ptb import tokenise_all
-from meshcap.metrics.reward.grams import BITS, LONGEST, Numbers, Packed, Table, entries
-from meshcap.metrics.reward.words import OfficialWords, Special
+from meshcap.metrics.reward.grams import (
+    BITS,
+    LONGEST,
+    Entries,
+    Numbers,
+    Packed,
+    Table,
+    entries,
+)
+from meshcap.metrics.reward.words import OfficialWords, Special, is_plain
 
 Over = Literal["pictures", "captions"]
+
+
+_AT_ONCE = 4096  # references
+
+
+def _entries_of(rows: list[list[int]]) -> Entries:
+    """The n-grams of references, some at a time: a single long one makes only its block wide."""
+    parts = []
+    by_length = sorted(range(len(rows)), key=lambda number: len(rows[number]))
+    for start in range(0, len(rows), _AT_ONCE):
+        block = by_length[start : start + _AT_ONCE]
+        tokens = np.zeros((len(block), max(1, len(rows[block[-1]]))), np.int64)
+        for row, number in zip(tokens, block, strict=True):
+            row[: len(rows[number])] = rows[number]
+        found = entries(tokens, np.array([len(rows[number]) for number in block], np.int64))
+        parts.append(found._replace(sentence=np.array(block, np.int64)[found.sentence]))
+    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Pictures by their places in a store of references, not by their names."""
+
+    places: Numbers  # (B,)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 class Known:
@@ -71,11 +107,7 @@ class Known:
         rows = [[self.official.number(token) for token in text.split()] for text in texts]
         closing = [self.end_token] if self.end else []
         self.lengths = np.array([len(row) for row in rows], np.int64)  # (R,) without the end
-        longest = max(map(len, rows)) + len(closing)
-        tokens = np.zeros((len(rows), longest), np.int64)
-        for row, numbers in zip(tokens, rows, strict=True):
-            row[: len(numbers) + len(closing)] = numbers + closing
-        found = entries(tokens, self.lengths + len(closing))
+        found = _entries_of([row + closing for row in rows])
         if not len(found.key):
             raise CaptionError("the references of the reward hold no words; expected captions")
         keys, gram = np.unique(found.key, return_inverse=True)
@@ -84,12 +116,13 @@ class Known:
         gram = np.searchsorted(keys, found.key)
         # Sorted by picture and n-gram; a batch's sentences come sorted by n-gram too.
         order = np.lexsort((found.sentence, gram, owners[found.sentence]))
-        self.reference = found.sentence[order]  # (E,)
-        self.order = found.order[order]  # (E,)
-        self.counts = found.counts[order]  # (E,)
+        # The store of a large training set is mostly these: no wider than they need to be.
+        self.reference = found.sentence[order].astype(np.int32)  # (E,)
+        self.order = found.order[order].astype(np.int8)  # (E,)
+        self.counts = found.counts[order].astype(np.int32)  # (E,)
         gram = gram[order]
         self.weight: Floats = self.counts * self.rarity[gram]  # (E,)
-        cells = self.reference * LONGEST + self.order
+        cells = self.reference.astype(np.int64) * LONGEST + self.order
         self.norms = np.sqrt(  # (R, 4)
             np.bincount(cells, self.weight**2, len(rows) * LONGEST)
         ).reshape(len(rows), LONGEST)
@@ -97,7 +130,7 @@ class Known:
         new = np.ones(len(gram), bool)
         new[1:] = (gram[1:] != gram[:-1]) | (owner[1:] != owner[:-1])
         self.first_entry = np.append(np.flatnonzero(new), len(gram))  # (D + 1,)
-        self.gram = gram[self.first_entry[:-1]]  # (D,)
+        self.gram = gram[self.first_entry[:-1]].astype(np.int32)  # (D,)
         self.most = np.maximum.reduceat(self.counts, self.first_entry[:-1])  # (D,)
         self.first_pair = np.searchsorted(  # (P + 1,)
             owner[self.first_entry[:-1]], np.arange(len(self.many) + 1)
@@ -137,7 +170,12 @@ class Known:
                 f"document frequencies '{idf.name}' do not know the end as a word; expected ones "
                 "counted with end=True, or a reward with end=False"
             )
-        known = self.official.known
+        # What is not plain may come up in sentences without being a word's tokens by itself.
+        official = self.official
+
+        def known(token: str) -> int:
+            return official.known(token) if is_plain(token) else official.number(token)
+
         packed, frequency = [], []
         for words, count in idf.counts.items():
             numbers = [self.end_token if word == idf.end else known(word) for word in words]
@@ -152,10 +190,11 @@ class Known:
         rarity: Floats = np.log(idf.documents) - np.log(np.maximum(counted, 1.0))
         return union, rarity, idf.documents
 
-    def numbers(self, pictures: Sequence[Any] | NDArray[np.integer]) -> Numbers:
-        """(B,) the numbers of pictures in this store, for batches that come again."""
+    def numbers(self, pictures: Sequence[Any] | NDArray[Any]) -> "Numbered":
+        """Where pictures are in this store, to be given in place of their names: it saves time."""
         try:
-            return np.array([self.pictures[str(picture)] for picture in pictures], np.int64)
+            found = [self.pictures[str(picture)] for picture in pictures]
+            return Numbered(np.array(found, np.int64))
         except KeyError as error:
             raise CaptionError(
                 f"picture {error.args[0]} has no references among those of the reward "

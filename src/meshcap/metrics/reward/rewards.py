@@ -6,6 +6,7 @@ sentences' text with the official tools, but for sums taken in another order.
 Legend: B pictures, K sentences of each (beams), T words, N = B·K, E entries of the sentences.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
@@ -17,18 +18,19 @@ from meshcap.errors import CaptionError, SettingError
 from meshcap.metrics.base import Floats
 from meshcap.metrics.cider import SCALE, SIGMA
 from meshcap.metrics.reward.grams import LONGEST, Entries, Numbers, entries
-from meshcap.metrics.reward.references import Known
+from meshcap.metrics.reward.references import Known, Numbered
 
 _TINY, _SMALL = 1e-15, 1e-9
 _WORTH_A_THREAD = 100  # sentences; a smaller part is done before a thread has begun
 
 
+Pictures = Sequence[Any] | NDArray[Any] | Numbered
+
+
 class Reward(Protocol):
     """Anything that judges sentences (B, K, T) of B pictures: (B, K), more is better."""
 
-    def __call__(
-        self, sentences: NDArray[np.integer], pictures: Sequence[Any] | NDArray[np.integer]
-    ) -> Floats:
+    def __call__(self, sentences: NDArray[np.integer], pictures: Pictures) -> Floats:
         """The reward of each sentence."""
 
 
@@ -47,15 +49,12 @@ class _Base:
             raise SettingError(f"a reward on {threads} threads was asked for; expected at least 1")
         self.known = known
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
-    def __call__(
-        self, sentences: NDArray[np.integer], pictures: Sequence[Any] | NDArray[np.integer]
-    ) -> Floats:
+    def __call__(self, sentences: NDArray[np.integer], pictures: Pictures) -> Floats:
         """(B, K) the reward of each of the sentences (B, K, T).
 
-        `pictures` (B,) are names, as in the references; or, as an integer array, numbers from
-        `Known.numbers`, which saves the look-up.
+        `pictures` (B,) are names, as in the references, or what `Known.numbers` made of names.
         """
         words = np.asarray(sentences)
         if words.ndim != 3 or not np.issubdtype(words.dtype, np.integer):
@@ -63,19 +62,28 @@ class _Base:
                 f"sentences are of shape {words.shape} and type {words.dtype}; "
                 "expected whole numbers (pictures, sentences, words)"
             )
-        is_numbered = isinstance(pictures, np.ndarray) and np.issubdtype(pictures.dtype, np.integer)
-        numbers = np.asarray(pictures) if is_numbered else self.known.numbers(pictures)
+        numbered = pictures if isinstance(pictures, Numbered) else self.known.numbers(pictures)
+        numbers = numbered.places
         if len(numbers) != len(words):
             raise CaptionError(
                 f"there are sentences of {len(words)} pictures, and {len(numbers)} pictures are "
                 "named; expected as many"
             )
         parts = min(self.threads, max(1, words.shape[0] * words.shape[1] // _WORTH_A_THREAD))
-        if self._pool is None or parts == 1:
+        if parts == 1:
             return self._of(words, numbers)
         cut = np.linspace(0, len(words), parts + 1).astype(int)[1:-1]
-        whole = self._pool.map(self._of, np.split(words, cut), np.split(numbers, cut))
+        whole = self._threads().map(self._of, np.split(words, cut), np.split(numbers, cut))
         return np.concatenate(list(whole))
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """This process' threads; those of the process it was forked from do not run here."""
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = os.getpid(), ThreadPoolExecutor(self.threads)
+        return self._pool[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_pool": None}  # threads cannot be copied or sent
 
     def _of(self, words: NDArray[np.integer], pictures: Numbers) -> Floats:
         many, beams, longest = words.shape
@@ -215,9 +223,7 @@ class Mixture:
             raise SettingError(f"weights of a mixture are {list(parts.values())}; expected numbers")
         self.parts = dict(parts)
 
-    def __call__(
-        self, sentences: NDArray[np.integer], pictures: Sequence[Any] | NDArray[np.integer]
-    ) -> Floats:
+    def __call__(self, sentences: NDArray[np.integer], pictures: Pictures) -> Floats:
         """(B, K) the weighted sum of the rewards of sentences (B, K, T)."""
         shape = np.shape(sentences)[:2]
         total = np.zeros(shape)

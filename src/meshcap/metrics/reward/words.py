@@ -10,8 +10,9 @@ tag in angle brackets may hold blanks); sentences in which such words meet are t
 Legend: N sentences, T words of a sentence, V words of the vocabulary, M tokens of the longest word.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class OfficialWords:
                 f"expected numbers below {len(self.words)}, the vocabulary's size"
             )
         marked = [self.words[number] for number in self.special]
-        if not all(word[:1] == "<" and word[-1:] == ">" for word in marked):
+        if special is None and not all(word[:1] == "<" and word[-1:] == ">" for word in marked):
             raise VocabularyError(
                 f"the words numbered {', '.join(map(str, self.special))} are "
                 f"{', '.join(map(repr, marked))}; expected special words such as '<eos>' there "
@@ -53,6 +54,7 @@ class OfficialWords:
         if len(set(self.words)) != len(self.words):
             raise VocabularyError("the vocabulary has a word twice; expected each word once")
         self._numbers: dict[str, int] = {}
+        self._numbering = Lock()
         apart = [self._tokens(word) for word in self.words]
         longest = max(map(len, apart), default=1)
         self._of_word = np.zeros((len(apart), max(longest, 1)), np.int64)  # (V, M), 0 is nothing
@@ -69,7 +71,8 @@ class OfficialWords:
 
     def number(self, token: str) -> int:
         """A token's number; a new one gets the next."""
-        number = self._numbers.setdefault(token, len(self._numbers) + 1)
+        with self._numbering:
+            number = self._numbers.setdefault(token, len(self._numbers) + 1)
         if number > MOST_TOKENS:
             raise SettingError(
                 f"vocabulary and references hold more than {MOST_TOKENS:,} distinct tokens; "
@@ -135,11 +138,19 @@ class OfficialWords:
 
     def _tokenised(self, words: Numbers) -> Numbers:
         key = words.tobytes()
-        if key not in self._texts:
+        found = self._texts.get(key)
+        if found is None:
+            found = np.array(self._tokens(self._text(words)), np.int64)
             if len(self._texts) >= _REMEMBERED:
                 self._texts.clear()
-            self._texts[key] = np.array(self._tokens(self._text(words)), np.int64)
-        return self._texts[key]
+            self._texts[key] = found
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_numbering": None}  # a lock cannot be copied or sent
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state | {"_numbering": Lock()}
 
 
 def _put(tokens: Numbers, row: int, given: Numbers) -> tuple[Numbers, int]:
@@ -151,11 +162,11 @@ def _put(tokens: Numbers, row: int, given: Numbers) -> tuple[Numbers, int]:
     return tokens, len(given)
 
 
-_IN_ONE_PIECE: Callable[[str], bool] = str.isalpha
+def is_plain(token: str) -> bool:
+    """Whether a word is letters alone, or such parts between hyphens: no neighbour changes it."""
+    return all(part.isalpha() and part.isascii() for part in token.split("-"))
 
 
 def _is_wary(word: str) -> bool:
     """Whether the tokeniser may join this word with, or read it by, a neighbour."""
-    if word.startswith("<") and word.endswith(">") and _IN_ONE_PIECE(word[1:-1]):
-        return False  # a special word, one tag by itself
-    return not all(part.isalpha() and part.isascii() for part in word.split("-"))
+    return not is_plain(word)
