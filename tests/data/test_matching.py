@@ -57,12 +57,6 @@ MATCHES = [
         "file, without folders and endings",
     ),
     (["a.jpg"], references("val/a.jpg"), {"val/a.jpg": "a.jpg"}, "image_id, without folders"),
-    (
-        ["0", "1"],
-        references("9", "61", imgid={"9": "0", "61": "1"}),
-        {"9": "0", "61": "1"},
-        "imgid",
-    ),
     # What is listed first wins: 9 is a number of COCO's here, and not the tenth picture.
     (["9"], references("9", imgid={"9": "0"}), {"9": "9"}, "image_id"),
     # Names in a folder of the same names match as they stand.
@@ -81,6 +75,12 @@ def test_names_match_as_they_stand_or_as_file_names(names, theirs, expected, by)
     assert pairs(found) == expected
     assert found.by == by
     assert list(found.references) == list(theirs.by_picture), "in the references' order"
+
+
+def test_karpathy_s_count_of_pictures_is_no_coco_id():
+    # 0 and 1 are small numbers of COCO's too, and would be other pictures.
+    with pytest.raises(CaptionError, match="no references"):
+        matched(candidates("0", "1"), references("9", "61", imgid={"9": "0", "61": "1"}))
 
 
 def test_names_of_both_sides_that_are_not_the_first_match_too():

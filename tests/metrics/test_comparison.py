@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from meshcap.errors import SettingError
-from meshcap.metrics import compare, interval, score
+from meshcap.metrics import Measured, Score, Signature, compare, interval, score
 from meshcap.metrics.cider import cider_d
 
 pytestmark = pytest.mark.filterwarnings("ignore::meshcap.metrics.CaptionWarning")
@@ -52,6 +52,41 @@ def test_a_mean_is_resampled_as_a_plain_loop_does(systems):
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(differences, [0.025, 0.975])))
     beyond = np.sum(np.abs(differences - differences.mean()) >= abs(found.difference))
     assert found.p_value == pytest.approx((beyond + 1) / 301)
+
+
+def test_a_small_difference_has_a_p_value_by_the_same_loop(systems):
+    *_, good, _, references = systems
+    nearly = good | {str(n): references[str(n)][1] for n in (3, 9)}
+    first, second = (score(each, references, "rouge-l")["rouge-l"] for each in (good, nearly))
+    ours, theirs = (np.array(list(each.per_picture.values())) for each in (first, second))
+    differences = np.array([ours[d].mean() - theirs[d].mean() for d in drawn(40, 500, 11)])
+    found = compare(first, second, samples=500, seed=11)
+    beyond = np.sum(np.abs(differences - differences.mean()) >= abs(found.difference))
+    assert found.p_value == pytest.approx((beyond + 1) / 501)
+    assert 0.02 < found.p_value < 0.9
+
+
+def test_samples_in_which_a_score_is_undefined_are_left_out():
+    # A sub-score that most pictures do not have: in some samples none of the drawn has it.
+    statistics = np.zeros((4, 2))
+    statistics[0] = [0.5, 1.0]
+
+    def total(sums, pictures):
+        nothing = np.full(sums[..., 0].shape, np.nan)
+        return np.divide(sums[..., 0], sums[..., 1], out=nothing, where=sums[..., 1] > 0)
+
+    measured = Measured(0.5, np.array([0.5, *[np.nan] * 3]), statistics, total)
+    higher = Measured(0.75, measured.per_picture, statistics * [1.5, 1], total)
+    first, second = (
+        Score("x", each.value, Signature.of("x", {}), ("1", "2", "3", "4"), each)
+        for each in (measured, higher)
+    )
+    assert interval(first, samples=200) == (0.5, 0.5)
+    found = compare(first, second, samples=200)
+    assert (found.low, found.high) == (-0.25, -0.25)
+    drawn_with = sum(0 in draw for draw in drawn(4, 200, 0))
+    assert drawn_with < 200
+    assert found.p_value == pytest.approx(1 / (drawn_with + 1))
 
 
 def test_bleu_is_made_anew_of_the_drawn_pictures(systems):

@@ -14,8 +14,10 @@ from meshcap.errors import CaptionError, MissingError, SettingError
 from meshcap.metrics import METRICS, CaptionWarning, Metric, register, score
 from meshcap.metrics.base import Measured, Signature, mean
 from meshcap.metrics.cider import cider_d
+from meshcap.metrics.diversity import bad_endings, novel
 from meshcap.metrics.idf import DocumentFrequencies
 from meshcap.metrics.scoring import without_repeats
+from meshcap.metrics.table import Metrics
 
 CANDIDATES = {str(n): text for n, text in enumerate(["a cat on a mat", "two dogs", "a bus"])}
 REFERENCES = {
@@ -320,6 +322,60 @@ def test_names_of_papers_are_understood():
 def test_a_metric_s_name_can_stand_in_a_signature(name):
     with pytest.raises(SettingError, match="expected small letters"):
         register(shouting(name))
+
+
+@pytest.mark.parametrize("metrics", [cider_d, [cider_d], [None], [5]])
+def test_what_is_no_metric_is_named(metrics):
+    with pytest.raises(SettingError, match="is no metric; expected a name or a value"):
+        score(CANDIDATES, REFERENCES, metrics)
+
+
+def test_two_metrics_of_one_call_do_not_give_one_score():
+    with pytest.raises(SettingError, match="two metrics give a score 'bleu-4'"):
+        score(CANDIDATES, REFERENCES, ["bleu", shouting("mine", ("bleu-4",))])
+
+
+def test_scores_by_other_lists_have_other_signatures():
+    for make in (novel, bad_endings):
+        metrics = [make(["mat"]), make(["run"])]
+        one, other = (score(CANDIDATES, REFERENCES, each)[each.name] for each in metrics)
+        assert one.signature.differences(other.signature)
+
+
+class Found:
+    """An entry point of an installed package."""
+
+    def __init__(self, name, load):
+        self.name, self.load = name, load
+
+
+def test_installed_packages_bring_metrics_and_a_broken_one_is_named(monkeypatch):
+    def broken():
+        raise ModuleNotFoundError("No module named 'gone'")
+
+    found = [Found("brought", lambda: shouting("brought")), Found("gone", broken)]
+    monkeypatch.setattr("meshcap.metrics.table.entry_points", lambda group: found)
+    table = Metrics({"bleu": "meshcap.metrics.bleu:bleu"})
+    with pytest.warns(CaptionWarning, match="the metric 'gone' of an installed package cannot be"):
+        assert list(table) == ["bleu", "brought"]
+    assert table.named("brought").name == "brought"
+
+
+def test_the_fingerprint_of_the_data_tells_names_and_texts_apart():
+    def printed(references):
+        candidates = dict.fromkeys(references, "a")
+        found = score(candidates, references, "bleu-1")["bleu-1"].signature
+        return dict(found.choices)["data"]
+
+    same = printed({"1": ["ab", "c"], "2": ["d"]})
+    others = [
+        {"1": ["ab", "c"], "3": ["d"]},
+        {"1": ["a", "bc"], "2": ["d"]},
+        {"1": ["ab"], "2": ["c", "d"]},
+        {"1": ["c", "ab"], "2": ["d"]},
+    ]
+    assert len({same, *map(printed, others)}) == 5
+    assert printed({"2": ["d"], "1": ["ab", "c"]}) == same
 
 
 def test_a_metric_of_ours_is_not_replaced():

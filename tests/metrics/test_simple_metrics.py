@@ -211,6 +211,7 @@ def test_the_end_token_tells_a_cut_caption_from_a_whole_one():
         (bad_endings(), ["a man with a", "a man", "a view of", ""], 1 / 2),
         (bad_endings(["man"]), ["a man with a", "a man"], 1 / 2),
         (repeats(), ["a man a man sits", "a a cat", "a cat and a dog", ""], 1 / 2),
+        (repeats(), ["see a cat cat", "a b c d a b c d", "a b c d e a b c d e", "x y x"], 1 / 2),
         (novel(["A cat.", "Two dogs!"]), ["a cat", "a dog"], 1 / 2),
     ],
     ids=lambda given: getattr(given, "name", None),

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from meshcap.data.captions import Captions
 from meshcap.errors import CaptionError
 
-_NUMBER_AT_THE_END = re.compile(r"(\d+)(?:\.\w{1,5})?$")
+_NUMBER_AT_THE_END = re.compile(r"(?<!\d)(\d+)(?:\.\w{1,5})?$")
 _ENDING = re.compile(r"\.\w{1,5}$")
 _FEW = 3
+_COUNTS = frozenset(("imgid",))
+"""Kinds of names that only count."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,11 @@ def _views(candidates: Captions, references: Captions, numbers: bool) -> Iterato
     ours, theirs = list(_names(candidates)), list(_names(references))
     readings = [*_READINGS, (_number, ", by the number at the end")] if numbers else _READINGS
     for read, ending in readings:
-        for _, names in ours:
+        for own, names in ours:
             for kind, known in theirs:
+                # Karpathy's count beside COCO's ids: the same numbers mean other pictures.
+                if kind in _COUNTS and kind not in (own, references.named_by):
+                    continue
                 yield _view(kind + ending, pictures, names, known, read)
 
 

@@ -9,9 +9,9 @@
 Knows the public names only. docs/metrics.md says what each metric is.
 """
 
-from meshcap.metrics.base import Corpus, Measured, Metric, Score, Signature
+from meshcap.metrics.base import CaptionWarning, Corpus, Measured, Metric, Score, Signature
 from meshcap.metrics.comparison import Comparison, compare, interval
-from meshcap.metrics.scoring import CaptionWarning, Scores, score
+from meshcap.metrics.scoring import Scores, score
 from meshcap.metrics.table import METRICS, register
 
 __all__ = [

@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+
+class CaptionWarning(UserWarning):
+    """Captions can be scored, but look as if something went wrong before."""
+
+
 Tick = Callable[[int], None]
 """Called with the number of pictures (or captions) that long work has newly finished."""
 

@@ -20,7 +20,7 @@ from meshcap.metrics.base import Floats, Score
 SAMPLES = 1000
 MOST_SAMPLES = 1_000_000
 CONFIDENCE = 0.95
-_AT_ONCE = 2**24  # numbers of drawn weights in memory
+_AT_ONCE = 2**21  # numbers of drawn weights in memory
 
 
 @dataclass(frozen=True)

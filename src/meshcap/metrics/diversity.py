@@ -4,7 +4,8 @@ Knows tokenised captions and plain lists of words; nothing of files. None of the
 metric; each says in one line what it counts, and docs/metrics.md has the reasons.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
@@ -19,6 +20,12 @@ BAD_ENDINGS = frozenset(
     "is are was were be being has have while as next front top".split()
 )
 LONGEST_REPEAT = 4
+
+
+def _signed(texts: Set[str]) -> str:
+    """How many texts, and eight digits that tell one set of them from another."""
+    whole = hashlib.sha256("\n".join(sorted(texts)).encode("utf-8", "surrogatepass"))
+    return f"{len(texts)}@{whole.hexdigest()[:8]}"
 
 
 def _split(corpus: Corpus) -> list[list[str]]:
@@ -58,12 +65,14 @@ def _each(
     *,
     lower: bool = True,
     percent: bool = True,
+    choices: Mapping[str, str] | None = None,
 ) -> Metric:
     """A metric that looks at one candidate at a time."""
 
     def measure(corpus: Corpus, tick: Tick = no_tick) -> dict[str, Measured]:
         tick(len(corpus))
-        return {name: mean([value(words) for words in _split(corpus)])}
+        values = [value(words) for words in _split(corpus)]
+        return {name: mean(values, choices=choices or {})}
 
     return Metric(name, measure, says, better="lower" if lower else "neither", percent=percent)
 
@@ -82,6 +91,7 @@ def bad_endings(words: Iterable[str] = BAD_ENDINGS) -> Metric:
         "bad-endings",
         lambda words: float(bool(words) and words[-1] in endings),
         'candidates that end in "a", "with", "of" and the like',
+        choices={} if endings == BAD_ENDINGS else {"endings": _signed(endings)},
     )
 
 
@@ -103,7 +113,8 @@ def _repeats(words: Sequence[str]) -> bool:
 def novel(training: Iterable[str]) -> Metric:
     """The share of candidates that are no training caption, word for word.
 
-    `training` are captions as they were written; they are tokenised like the candidates.
+    `training` are captions as they were written; the official tokeniser makes words of them, so
+    the candidates should be tokenised by it too.
     """
     from meshcap.metrics.ptb import tokenise_all
 
@@ -112,7 +123,7 @@ def novel(training: Iterable[str]) -> Metric:
     def measure(corpus: Corpus, tick: Tick = no_tick) -> dict[str, Measured]:
         tick(len(corpus))
         values = np.array([text not in known for text in corpus.candidates], np.float64)
-        return {"novel": mean(values, choices={"training": str(len(known))})}
+        return {"novel": mean(values, choices={"training": _signed(known)})}
 
     return Metric("novel", measure, "candidates that are no training caption", better="neither")
 

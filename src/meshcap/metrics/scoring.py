@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from meshcap import __version__
 from meshcap.errors import CaptionError, MissingError, SettingError
-from meshcap.metrics.base import Corpus, Measured, Metric, Score, Signature
+from meshcap.metrics.base import CaptionWarning, Corpus, Measured, Metric, Score, Signature
 from meshcap.metrics.table import METRICS, canonical
 
 Progress = Callable[[str, int, int], None]
@@ -30,10 +30,6 @@ _LEFT_IN = re.compile(
     r"<(?:unk|eos|end|bos|start|pad|sos|s|/s)>|<\|?end_?of_?text\|?>|\[(?:SEP|CLS|PAD|EOS|BOS)\]",
     re.IGNORECASE,
 )
-
-
-class CaptionWarning(UserWarning):
-    """Captions can be scored, but look as if something went wrong before."""
 
 
 class Scores(Mapping[str, Score]):
@@ -159,11 +155,15 @@ def _chosen(
     """The metrics to run, each once, and the names of the scores to keep (None: all)."""
     if metrics is None:
         return [metric for metric in METRICS.values() if metric.usual], None
-    if isinstance(metrics, str | Metric):
+    if isinstance(metrics, str) or not isinstance(metrics, Sequence):
         metrics = [metrics]
     chosen: dict[str, Metric] = {}
     wanted: set[str] = set()
     for each in metrics:
+        if not isinstance(each, str | Metric):
+            raise SettingError(
+                f"{each!r} is no metric; expected a name or a value such as cider_d()"
+            )
         metric = each if isinstance(each, Metric) else METRICS.named(each)
         if isinstance(each, Metric) and each.name in chosen and chosen[each.name] is not each:
             raise SettingError(
@@ -175,6 +175,10 @@ def _chosen(
         wanted |= set(metric.names) if score_name == metric.name else {score_name}
     if not chosen:
         raise SettingError("no metric is named; expected at least one, or None for the usual ones")
+    given = [name for metric in chosen.values() for name in metric.names]
+    for name in given:
+        if given.count(name) > 1:
+            raise SettingError(f"two metrics give a score '{name}'; expected one")
     return list(chosen.values()), wanted
 
 

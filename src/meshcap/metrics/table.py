@@ -4,12 +4,13 @@ Knows names and where metrics live; imports a metric when it is asked for.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 
 from meshcap.errors import SettingError, nearest
-from meshcap.metrics.base import Metric
+from meshcap.metrics.base import CaptionWarning, Metric
 
 Make = Callable[[], Metric]
 
@@ -113,7 +114,17 @@ class Metrics(Mapping[str, Metric]):
         if not self._sought:
             self._sought = True
             for found in entry_points(group=GROUP):
-                self._rows.setdefault(found.name, found.value)
+                if found.name in self._rows:
+                    continue
+                try:
+                    self._rows[found.name] = found.load()
+                except Exception as error:  # another's package fails in any way
+                    warnings.warn(
+                        f"the metric '{found.name}' of an installed package cannot be loaded: "
+                        f"{type(error).__name__}: {error}",
+                        CaptionWarning,
+                        stacklevel=2,
+                    )
 
 
 METRICS = Metrics(_ROWS)

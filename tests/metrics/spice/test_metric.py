@@ -142,7 +142,7 @@ def test_trees_of_a_file_are_read_by_the_official_patterns(few_synonyms, tmp_pat
     precision, recall = 1 / 3, 1 / 4
     f = 2 * precision * recall / (precision + recall)
     np.testing.assert_allclose(measured["spice"].per_picture, [f, 0.0])
-    assert measured["spice"].choices["parser"] == "trees"
+    assert measured["spice"].choices["parser"] == "trees-basic"
 
 
 def test_without_a_source_the_three_ways_are_named(monkeypatch):

@@ -64,6 +64,14 @@ class Trees:
     of_text: dict[str, Tree] = field(default_factory=dict)
     of_picture: dict[tuple[str, str], list[Tree]] = field(default_factory=dict)
 
+    @property
+    def trees(self) -> list[Tree]:
+        """All trees."""
+        return [
+            *self.of_text.values(),
+            *(tree for each in self.of_picture.values() for tree in each),
+        ]
+
     def of(self, corpus: Corpus, number: int) -> tuple[list[Tree], list[Tree]]:
         """The trees of a picture's candidate and of its references."""
         picture = corpus.pictures[number]

@@ -123,7 +123,10 @@ def _from_trees(
             for candidate, references in (bank.of(corpus, number) for number in range(len(corpus)))
         )
         scores = scores_of(list(_merged(pairs, tick)))
-        return _measured("spice", scores, {"parser": "trees", "synonyms": _SYNONYMS})
+        # Trees that were collapsed by a parser, or here: not the same tuples always.
+        kinds = {"collapsed" if tree.collapsed else "basic" for tree in bank.trees}
+        choices = {"parser": f"trees-{'-'.join(sorted(kinds))}", "synonyms": _SYNONYMS}
+        return _measured("spice", scores, choices)
 
     return measure
 
