@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from meshcap.errors import CaptionError, FileError, SettingError
 from meshcap.files import MIB, read_unpacked, written_whole
-from meshcap.metrics.idf_pickle import PickleError, loads
+from meshcap.metrics.idf_pickle import loads
 from meshcap.metrics.ngrams import LONGEST, ngrams
 
 Gram = tuple[str, ...]
@@ -146,14 +146,7 @@ class DocumentFrequencies:
         """
         data = read_unpacked(path, at_most=MOST_BYTES)
         content = hashlib.sha256(data)
-        try:
-            value = loads(data)
-        except PickleError as error:
-            raise FileError(
-                f"'{path}' cannot be read as document frequencies: {error}; expected a pickle with "
-                "'document_frequency' and 'ref_len'"
-            ) from error
-        counts, documents = _checked(value, path)
+        counts, documents = _checked(loads(data, source=str(path)), path)
         style: dict[str, Any] = {}
         if all(gram[0].isdecimal() for gram in counts if len(gram) == 1):
             if numbers is None:

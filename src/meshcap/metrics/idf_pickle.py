@@ -12,6 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from meshcap.errors import FileError
+
 Gram = tuple[str, ...]
 
 _MARK = object()
@@ -29,7 +31,7 @@ _DEEPEST = 1_000_000  # picklers put a thousand entries of a dictionary on the s
 _LONGEST_NUMBER = 32  # characters, or bytes
 
 
-class PickleError(ValueError):
+class _BrokenError(ValueError):
     """The pickle is broken, or holds what document frequencies do not need."""
 
 
@@ -52,14 +54,14 @@ class _Machine:
                 return self.pop()
             step = instructions.get(code)
             if step is None:
-                raise PickleError(f"it holds the instruction {bytes([code])!r}")
+                raise _BrokenError(f"it holds the instruction {bytes([code])!r}")
             step(self)
 
     def take(self, count: int) -> bytes:
         """The next bytes."""
         end = self.at + count
         if end > len(self.data):
-            raise PickleError("it ends too early")
+            raise _BrokenError("it ends too early")
         found = self.data[self.at : end]
         self.at = end
         return found
@@ -72,7 +74,7 @@ class _Machine:
         """The rest of a line, of protocol 0."""
         end = self.data.find(b"\n", self.at)
         if end < 0:
-            raise PickleError("it ends too early")
+            raise _BrokenError("it ends too early")
         found = self.data[self.at : end]
         self.at = end + 1
         return found.decode("latin-1")
@@ -80,13 +82,13 @@ class _Machine:
     def push(self, value: Any) -> None:
         """Put a value on the stack."""
         if len(self.stack) >= _DEEPEST:
-            raise PickleError(f"it puts more than {_DEEPEST:,} values aside")
+            raise _BrokenError(f"it puts more than {_DEEPEST:,} values aside")
         self.stack.append(value)
 
     def pop(self) -> Any:
         """Take a value from the stack."""
         if not self.stack or self.stack[-1] is _MARK:
-            raise PickleError("a value is missing")
+            raise _BrokenError("a value is missing")
         return self.stack.pop()
 
     def since_mark(self) -> list[Any]:
@@ -97,21 +99,21 @@ class _Machine:
                 found = stack[place + 1 :]
                 del stack[place:]
                 return found
-        raise PickleError("a mark is missing")
+        raise _BrokenError("a mark is missing")
 
     def tuple_of(self, values: list[Any]) -> None:
         """Push a tuple: words, or the argument of a call."""
         if not all(type(value) is str for value in values) and values != [_TYPE]:
-            raise PickleError("it holds a tuple of other things than words")
+            raise _BrokenError("it holds a tuple of other things than words")
         self.push(tuple(values))
 
     def set_items(self, values: list[Any]) -> None:
         """Put keys and values into the dictionary on the stack."""
         if len(values) % 2 or not self.stack or type(self.stack[-1]) is not dict:
-            raise PickleError("a dictionary is missing")
+            raise _BrokenError("a dictionary is missing")
         keys = values[::2]
         if not all(type(key) in (str, tuple) for key in keys):
-            raise PickleError("it holds a dictionary of other things than n-grams")
+            raise _BrokenError("it holds a dictionary of other things than n-grams")
         self.stack[-1].update(zip(keys, values[1::2], strict=True))
 
     def new_dict(self, values: list[Any]) -> None:
@@ -122,39 +124,39 @@ class _Machine:
     def remember(self, place: int) -> None:
         """Remember the value on top of the stack."""
         if not self.stack or self.stack[-1] is _MARK:
-            raise PickleError("a value is missing")
+            raise _BrokenError("a value is missing")
         self.memo[place] = self.stack[-1]
 
     def recall(self, place: int) -> None:
         """Push a remembered value."""
         if place not in self.memo:
-            raise PickleError("it recalls what it never remembered")
+            raise _BrokenError("it recalls what it never remembered")
         self.push(self.memo[place])
 
     def named(self, module: Any, name: Any) -> None:
         """Push what stands for a name."""
         found = _GLOBALS.get((module, name)) if type(module) is type(name) is str else None
         if found is None:
-            raise PickleError(f"it asks for {str(module)[:40]}.{str(name)[:40]}")
+            raise _BrokenError(f"it asks for {str(module)[:40]}.{str(name)[:40]}")
         self.push(found)
 
     def call(self) -> None:
         """Make an empty dictionary: the one call there is."""
         arguments, function = self.pop(), self.pop()
         if function is not _MAKE_DICT or arguments not in ((), (_TYPE,)):
-            raise PickleError("it calls something")
+            raise _BrokenError("it calls something")
         self.push({})
 
     def whole_number(self, text: str) -> None:
         """Push a number written in decimal digits; `True` and `False` are 01 and 00."""
         if len(text) > _LONGEST_NUMBER:
-            raise PickleError("it holds a number of too many digits")
+            raise _BrokenError("it holds a number of too many digits")
         self.push(int(text.removesuffix("L")))
 
     def long(self, size: int) -> None:
         """Push a number of several bytes."""
         if size > _LONGEST_NUMBER:
-            raise PickleError("it holds a number of too many digits")
+            raise _BrokenError("it holds a number of too many digits")
         self.push(int.from_bytes(self.take(size), "little", signed=True))
 
 
@@ -219,11 +221,13 @@ _BY_LETTER: dict[str, _Step] = {
 _INSTRUCTIONS = {ord(letter): step for letter, step in _BY_LETTER.items()}
 
 
-def loads(data: bytes) -> Any:
-    """The dictionaries, tuples of strings and numbers that a pickle says."""
+def loads(data: bytes, *, source: str) -> Any:
+    """The dictionaries, tuples of strings and numbers that a pickle says; `source` is its file."""
     try:
         return _Machine(data).run()
-    except (IndexError, ValueError, UnicodeError, struct.error) as error:
-        if isinstance(error, PickleError):
-            raise
-        raise PickleError(f"it is broken ({str(error)[:80]})") from error
+    except (IndexError, ValueError, struct.error) as error:
+        why = str(error) if isinstance(error, _BrokenError) else f"it is broken ({str(error)[:80]})"
+        raise FileError(
+            f"'{source}' cannot be read as document frequencies: {why}; expected a pickle with "
+            "'document_frequency' and 'ref_len'"
+        ) from error
