@@ -21,7 +21,6 @@ from meshcap.metrics.idf import DocumentFrequencies
 from meshcap.metrics.table import canonical
 
 _CIDER = ("cider-d", "cider")
-_UNKNOWN = "UNK"
 _TRAINING_SPLITS = ("train", "restval")
 
 
@@ -114,9 +113,8 @@ def _ciders(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Metr
     idf: Literal["corpus"] | DocumentFrequencies = "corpus"
     if options.idf is not None:
         numbers = None if options.vocabulary is None else word_numbers(options.vocabulary)
-        unknown = None if numbers is None else numbers.get(_UNKNOWN)
         try:
-            idf = DocumentFrequencies.load(options.idf, numbers=numbers, unknown=unknown)
+            idf = DocumentFrequencies.load(options.idf, numbers=numbers)
         except SettingError as error:
             raise SettingError(f"{error} (--vocabulary FILE)") from error
     return {name: makers[name](idf=idf, end=options.end) for name in names}

@@ -32,7 +32,7 @@ def _measure(corpus: Corpus, tick: Tick = no_tick) -> dict[str, Measured]:
     statistics = _statistics(ngrams(texts), len(corpus), owners)
     tick(len(corpus))
     values = _values_of_sums(statistics.sum(axis=0))
-    per_picture = _values(statistics)  # (4, P)
+    per_picture = values_of(statistics)  # (4, P)
     return {
         name: Measured(
             values[order],
@@ -46,7 +46,7 @@ def _measure(corpus: Corpus, tick: Tick = no_tick) -> dict[str, Measured]:
 
 def _value(order: int, sums: Floats, _: float) -> Floats:
     """One order's values, as a bootstrap asks for them."""
-    value: Floats = _values(sums)[order]
+    value: Floats = values_of(sums)[order]
     return value
 
 
@@ -97,8 +97,8 @@ def _values_of_sums(sums: Floats) -> list[float]:
     return values
 
 
-def _values(sums: Floats) -> Floats:
-    """(4, …) the values of statistics (…, 10)."""
+def values_of(sums: Floats) -> Floats:
+    """(4, …) BLEU-1 to -4 of statistics (…, 10), those of one caption or added up."""
     ratio = (sums[..., 0] + _TINY) / (sums[..., 1] + _SMALL)
     penalty = np.exp(np.minimum(1 - 1 / ratio, 0))
     precisions = (sums[..., 2::2] + _TINY) / (sums[..., 3::2] + _SMALL)  # (…, 4)

@@ -142,7 +142,8 @@ class DocumentFrequencies:
         """Read a saved idf file (also gzipped), without running what it says.
 
         A file of the `idxs` style also needs the `numbers` of words, and that of `unknown` ones.
-        The style is seen in the file: whether "0" or "<eos>" and "UNK" stand among its words.
+        The style is seen in the file: whether all its words are numbers, and whether "<eos>" and
+        "UNK" are among them.
         """
         data = read_unpacked(path, at_most=MOST_BYTES)
         content = hashlib.sha256(data)

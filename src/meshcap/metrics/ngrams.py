@@ -96,7 +96,13 @@ def matches(keys: Numbers, sorted_keys: Numbers) -> tuple[Numbers, Numbers]:
     """
     first = np.searchsorted(sorted_keys, keys, side="left")
     times = np.searchsorted(sorted_keys, keys, side="right") - first
-    which = np.repeat(np.arange(len(keys)), times)
-    # The places of one key follow each other: its first, plus 0, 1, 2, …
-    within = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
-    return which, np.repeat(first, times) + within
+    return np.repeat(np.arange(len(keys)), times), runs(first, times)
+
+
+def runs(first: Numbers, counts: Numbers) -> Numbers:
+    """`first` and the numbers after it, `counts` of them, one run after the other.
+
+    First 7 and 3, counts 2 and 3 give 7 8 3 4 5.
+    """
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(first, counts) + within

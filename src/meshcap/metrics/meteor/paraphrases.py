@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from meshcap.errors import FileError
 from meshcap.metrics.base import Watch
+from meshcap.metrics.ngrams import Numbers, runs
 
 Hashes = NDArray[np.uint64]
-Numbers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 _BLOCK = 1 << 18
@@ -229,11 +229,11 @@ class Paraphrases:
         """Of the entries between phrases (U,): left and right as places in `known`, and which."""
         first = np.searchsorted(self._left, known, "left")
         rows = np.searchsorted(self._left, known, "right") - first  # mostly one, or none
-        row = np.repeat(first, rows) + _within(rows)
+        row = runs(first, rows)
         lefts = np.repeat(np.arange(len(known)), rows)
         begin = self._begin[row].astype(np.int64)
         counts = self._end[row].astype(np.int64) - begin
-        entry = np.repeat(begin, counts) + _within(counts)
+        entry = runs(begin, counts)
         lefts = np.repeat(lefts, counts)
         rights = self._right[entry]
         # Few right sides occur: a table of low bits spares most of them the search.
@@ -254,8 +254,3 @@ def _rows(lefts: list[int], rights: list[int], entries: list[int]) -> Rows:
         row = rows.setdefault(left, {})
         row[right] = (*row.get(right, ()), entry)
     return rows
-
-
-def _within(counts: Numbers) -> Numbers:
-    """0, 1 … of each group of so many: (2, 3) gives 0 1 0 1 2."""
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)

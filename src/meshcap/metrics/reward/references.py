@@ -59,7 +59,7 @@ class Numbered:
 
 
 class Known:
-    """References of pictures, and every n-gram in them, with and without the end as a word.
+    """References of pictures, and every n-gram in them.
 
     Made once before training: `references` are captions as written, by picture. Everything is a
     flat array, sorted by picture; a batch looks at the slices of its pictures alone.

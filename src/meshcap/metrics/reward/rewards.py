@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from meshcap.errors import CaptionError, SettingError
 from meshcap.metrics.base import Floats
+from meshcap.metrics.bleu import values_of
 from meshcap.metrics.cider import SCALE, SIGMA
+from meshcap.metrics.ngrams import runs
 from meshcap.metrics.reward.grams import LONGEST, Entries, Numbers, entries
 from meshcap.metrics.reward.references import Known, Numbered
 
-_TINY, _SMALL = 1e-15, 1e-9
 _WORTH_A_THREAD = 100  # sentences; a smaller part is done before a thread has begun
 
 
@@ -101,10 +102,9 @@ class _Base:
     def _met(self, found: Entries, grams: Numbers, owners: Numbers, pictures: Numbers) -> _Met:
         """Join the sentences' n-grams with their pictures' by one search in sorted keys."""
         known = self.known
-        starts, stops = known.first_pair[pictures], known.first_pair[pictures + 1]
-        many = stops - starts
-        ends = np.cumsum(many)
-        pairs = np.arange(int(ends[-1])) + np.repeat(starts - (ends - many), many)
+        starts = known.first_pair[pictures]
+        many = known.first_pair[pictures + 1] - starts
+        pairs = runs(starts, many)
         size = known.table.size
         theirs = np.repeat(np.arange(len(pictures)), many) * size + known.gram[pairs]  # sorted
         entry = np.flatnonzero(grams >= 0) if len(theirs) else np.zeros(0, np.int64)
@@ -138,9 +138,7 @@ class CiderReward(_Base):
         met = self._met(found, grams, owners, pictures)
         first = known.first_entry[met.pair]
         times = known.first_entry[met.pair + 1] - first
-        ends = np.cumsum(times)
-        total = int(ends[-1]) if len(ends) else 0
-        theirs = np.arange(total) + np.repeat(first - (ends - times), times)
+        theirs = runs(first, times)
         entry = np.repeat(met.entry, times)
 
         # A cell for each sentence and each reference of its picture: (N, most, 4).
@@ -162,7 +160,7 @@ class CiderReward(_Base):
         cosine = cosines.sum(axis=2) / LONGEST
         away = self._bigrams(lengths)[:, None] - self._bigrams(known.lengths[references])
         similar = cosine * np.exp(-(away.astype(np.float64) ** 2) / (2 * SIGMA**2))
-        return SCALE * np.where(here, similar, 0.0).sum(axis=1) / many
+        return SCALE * similar.sum(axis=1) / many  # no products, no similarity, where none is
 
     def _bigrams(self, lengths: Numbers) -> Numbers:
         return np.maximum(lengths + self.known.end - 1, 0)
@@ -190,13 +188,12 @@ class BleuReward(_Base):
         met = self._met(found, grams, owners, pictures)
         clipped = np.minimum(found.counts[met.entry], known.most[met.pair])
         cells = found.sentence[met.entry] * LONGEST + found.order[met.entry]
-        matches = np.bincount(cells, clipped, sentences * LONGEST).reshape(sentences, LONGEST)
-        orders = np.arange(self.order)
-        possible = np.maximum(lengths[:, None] - orders, 0)
-        precision = (matches[:, : self.order] + _TINY) / (possible + _SMALL)
-        ratio = (lengths + _TINY) / (self._closest(lengths, owners, pictures) + _SMALL)
-        penalty = np.exp(np.minimum(1 - 1 / ratio, 0))
-        result: Floats = np.prod(precision, axis=1) ** (1 / self.order) * penalty
+        statistics = np.empty((sentences, 2 + 2 * LONGEST))
+        statistics[:, 0] = lengths
+        statistics[:, 1] = self._closest(lengths, owners, pictures)
+        statistics[:, 2::2] = np.bincount(cells, clipped, sentences * LONGEST).reshape(-1, LONGEST)
+        statistics[:, 3::2] = np.maximum(lengths[:, None] - np.arange(LONGEST), 0)
+        result: Floats = values_of(statistics)[self.order - 1]
         return result
 
     def _closest(self, lengths: Numbers, owners: Numbers, pictures: Numbers) -> Numbers:

@@ -61,8 +61,8 @@ class OfficialWords:
         for row, tokens in zip(self._of_word, apart, strict=True):
             row[: len(tokens)] = tokens
         self._single = bool((self._of_word[:, 0] > 0).all()) and longest == 1
-        # A word is wary of its neighbours when the tokeniser may look across the blank.
-        self._wary = np.array([_is_wary(word) for word in self.words], bool)
+        # A word is wary when the tokeniser may join it with, or read it by, a neighbour.
+        self._wary = np.array([not is_plain(word) for word in self.words], bool)
         self._texts: dict[bytes, Numbers] = {}
 
     def __len__(self) -> int:
@@ -165,8 +165,3 @@ def _put(tokens: Numbers, row: int, given: Numbers) -> tuple[Numbers, int]:
 def is_plain(token: str) -> bool:
     """Whether a word is letters alone, or such parts between hyphens: no neighbour changes it."""
     return all(part.isalpha() and part.isascii() for part in token.split("-"))
-
-
-def _is_wary(word: str) -> bool:
-    """Whether the tokeniser may join this word with, or read it by, a neighbour."""
-    return not is_plain(word)
