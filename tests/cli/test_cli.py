@@ -5,7 +5,6 @@ Knows small models; broken and hostile files are in tests/hostile.
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -132,20 +131,13 @@ def test_an_interruption_is_exit_code_130(monkeypatch, capsys):
     assert capsys.readouterr().err == "meshcap: interrupted\n"
 
 
-def test_an_interruption_from_outside_is_exit_code_130(tmp_path):
+def test_an_interruption_from_outside_is_exit_code_130(tmp_path, run_python):
     code = (
         "import os, signal, sys, meshcap.cli.weights as weights, meshcap.cli.main as door\n"
         "weights._held = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(door.main(['info', 'x']))"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    told = run_python(code)
     assert (told.returncode, told.stderr) == (130, "meshcap: interrupted\n")
 
 

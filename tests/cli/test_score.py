@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import warnings
@@ -854,7 +853,7 @@ def test_an_interruption_is_exit_code_130_and_leaves_no_half_file(
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_an_interruption_from_outside_leaves_no_half_file(folder):
+def test_an_interruption_from_outside_leaves_no_half_file(folder, run_python):
     code = (
         "import os, signal, sys, meshcap.cli.saved_scores as saved, meshcap.cli.main as door\n"
         "def half(result, rival):\n"
@@ -865,19 +864,12 @@ def test_an_interruption_from_outside_leaves_no_half_file(folder):
         "arguments = ['c.json', 'r.json', '--metric', 'length', '--tokens', 'none']\n"
         "sys.exit(door.main(['score', *arguments, '--per-picture', 'p']))"
     )
-    asked = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    asked = run_python(code)
     assert (asked.returncode, asked.stdout, asked.stderr) == (130, "", "meshcap: interrupted\n")
     assert sorted(path.name for path in folder.iterdir()) == ["c.json", "o.json", "r.json"]
 
 
-def test_scoring_imports_no_torch(folder):
+def test_scoring_imports_no_torch(folder, run_python):
     code = (
         "import sys\n"
         "class Refuses:\n"
@@ -889,13 +881,7 @@ def test_scoring_imports_no_torch(folder):
         "code = main(['score', 'c.json', 'r.json', '--quiet', '--against', 'o.json'])\n"
         "sys.exit(code or 'torch' in sys.modules)"
     )
-    asked = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    asked = run_python(code)
     assert (asked.returncode, asked.stderr) == (0, "")
     assert "cider-d" in asked.stdout
 
