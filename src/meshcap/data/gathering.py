@@ -96,18 +96,20 @@ def name_at(entry: Mapping[str, Any], key: str, place: Place) -> str:
             return value
     elif isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    raise _wrong_at(entry, key, place, "a whole number or text")
+
+
+def _wrong_at(entry: Mapping[str, Any], key: str, place: Place, expected: str) -> CaptionError:
     if key not in entry:
-        raise place.wrong(f"'{key}' is missing; found {shown(entry)}")
-    raise place.wrong(f"'{key}' is {shown(value)}; expected a whole number or text")
+        return place.wrong(f"'{key}' is missing; found {shown(entry)}")
+    return place.wrong(f"'{key}' is {shown(entry[key])}; expected {expected}")
 
 
 def text_at(entry: Mapping[str, Any], key: str, place: Place) -> str:
     """The text under `key`."""
     value = entry.get(key)
     if not isinstance(value, str):
-        if key not in entry:
-            raise place.wrong(f"'{key}' is missing; found {shown(entry)}")
-        raise place.wrong(f"'{key}' is {shown(value)}; expected text")
+        raise _wrong_at(entry, key, place, "text")
     return value
 
 
@@ -115,9 +117,7 @@ def entries_at(entry: Mapping[str, Any], key: str, place: Place) -> list[Any]:
     """The list under `key`."""
     value = entry.get(key)
     if not isinstance(value, list):
-        if key not in entry:
-            raise place.wrong(f"'{key}' is missing; found {shown(entry)}")
-        raise place.wrong(f"'{key}' is {shown(value)}; expected a list")
+        raise _wrong_at(entry, key, place, "a list")
     return value
 
 

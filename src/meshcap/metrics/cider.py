@@ -19,7 +19,7 @@ import numpy as np
 
 from meshcap.errors import SettingError
 from meshcap.metrics.base import Corpus, Floats, Measured, Metric, Tick, mean, no_tick
-from meshcap.metrics.idf import END_WORD, DocumentFrequencies
+from meshcap.metrics.idf import END_WORD, DocumentFrequencies, documents_holding, rarity_of
 from meshcap.metrics.ngrams import LONGEST, Ngrams, Numbers, Order, matches, ngrams
 
 SIGMA = 6.0
@@ -106,13 +106,10 @@ def _rarity(found: Ngrams, order: int, idf: Idf, pictures: int, owners: Numbers)
         documents = idf.documents
     else:
         of_references = entries.text >= pictures
-        grams = entries.gram[of_references]
         owner = owners[entries.text[of_references] - pictures]
-        both = np.unique(grams * pictures + owner)
-        frequency = np.bincount(both // pictures, minlength=entries.grams).astype(np.float64)
+        frequency = documents_holding(entries.gram[of_references], owner, entries.grams)
         documents = float(pictures)
-    result: Floats = np.log(documents) - np.log(np.maximum(frequency, 1.0))
-    return result
+    return rarity_of(frequency, documents)
 
 
 def _side(entries: Order, rarity: Floats, first: int, last: int) -> _Side:

@@ -15,10 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from meshcap.errors import CaptionError, FileError, SettingError
 from meshcap.files import MIB, read_unpacked, written_whole
+from meshcap.metrics.base import Floats
 from meshcap.metrics.idf_pickle import loads
-from meshcap.metrics.ngrams import LONGEST, ngrams
+from meshcap.metrics.ngrams import LONGEST, Numbers, ngrams
 
 Gram = tuple[str, ...]
 
@@ -26,6 +29,19 @@ MOST_BYTES = 1024 * MIB
 END_WORD = "<eos>"
 UNKNOWN_WORD = "UNK"
 END_NUMBER = "0"
+
+
+def documents_holding(gram: Numbers, document: Numbers, grams: int) -> Floats:
+    """(G,) how many documents hold each n-gram, of entries (E,): an n-gram and where it stands."""
+    many = int(document.max(initial=0)) + 1
+    pairs = np.unique(gram * many + document)
+    return np.bincount(pairs // many, minlength=grams).astype(np.float64)
+
+
+def rarity_of(frequency: Floats, documents: float) -> Floats:
+    """(G,) log of how rare n-grams are that so many of the documents hold; at least one counts."""
+    rarity: Floats = np.log(documents) - np.log(np.maximum(frequency, 1.0))
+    return rarity
 
 
 class DocumentFrequencies:
@@ -111,19 +127,14 @@ class DocumentFrequencies:
             groups = [[text] for texts in groups for text in texts]
         closing = [END_WORD] if end else []
         found = ngrams(text + closing for texts in groups for text in texts)
-        owner = [number for number, texts in enumerate(groups) for _ in texts]
-        counts: dict[Gram, float] = defaultdict(float)
+        owner = np.repeat(np.arange(len(groups)), [len(texts) for texts in groups])
+        counts: dict[Gram, float] = {}
         for order in range(1, LONGEST + 1):
-            grams = found.grams(order)
             entries = found.orders[order - 1]
-            pairs = {
-                (owner[text], gram)
-                for text, gram in zip(entries.text.tolist(), entries.gram.tolist(), strict=True)
-            }
-            for _, gram in pairs:
-                counts[grams[gram]] += 1.0
+            held = documents_holding(entries.gram, owner[entries.text], entries.grams)
+            counts |= zip(found.grams(order), held.tolist(), strict=True)
         return cls(
-            dict(counts),
+            counts,
             float(len(groups)),
             end=END_WORD if end else None,
             name=f"{name or over}@{content.hexdigest()[:8]}",

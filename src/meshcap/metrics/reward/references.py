@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from meshcap.errors import CaptionError, SettingError
 from meshcap.metrics.base import Floats, Tick, no_tick
-from meshcap.metrics.idf import END_WORD, DocumentFrequencies
+from meshcap.metrics.idf import END_WORD, DocumentFrequencies, documents_holding, rarity_of
 from meshcap.metrics.ptb import tokenise_all
 from meshcap.metrics.reward.grams import (
     BITS,
@@ -153,10 +153,8 @@ class Known:
             )
         document = owners[sentence] if idf == "pictures" else sentence
         documents = len(self.many) if idf == "pictures" else len(owners)
-        both = np.unique(gram * documents + document)
-        frequency = np.bincount(both // documents, minlength=len(keys))
-        rarity: Floats = np.log(documents) - np.log(np.maximum(frequency, 1.0))
-        return keys, rarity, float(documents)
+        held = documents_holding(gram, document, len(keys))
+        return keys, rarity_of(held, documents), float(documents)
 
     def _saved(self, keys: Packed, idf: DocumentFrequencies) -> tuple[Packed, Floats, float]:
         """The same with saved frequencies, whose n-grams become known too."""
@@ -187,8 +185,7 @@ class Known:
         union = np.union1d(keys, saved)
         counted = np.zeros(len(union))
         counted[np.searchsorted(union, saved)] = frequency
-        rarity: Floats = np.log(idf.documents) - np.log(np.maximum(counted, 1.0))
-        return union, rarity, idf.documents
+        return union, rarity_of(counted, idf.documents), idf.documents
 
     def numbers(self, pictures: Sequence[Any] | NDArray[Any]) -> "Numbered":
         """Where pictures are in this store, to be given in place of their names: it saves time."""
